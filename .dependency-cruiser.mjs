@@ -13,11 +13,11 @@ const floors = [
   "hooks",
   "context",
   "prompt",
+  "web",
   "skills",
   "cron",
-  "web",
   "browser",
-  "code",
+  "execute-code",
   "orchestration",
   "tools",
   "agent",
@@ -42,6 +42,7 @@ const below = {
   "^cli/commands/mcp\\.ts$": "mcp/mcp-command\\.ts$", // the argument of a sign-in by code
   "^cli/commands/(cron|learning)\\.ts$|^cli/agent-requests\\.ts$":
     "cron/jobs-text\\.ts$|learning/stored-reports\\.ts$|acp/commands/learning-answers\\.ts$", // texts of slash commands
+  "^cli/commands/acp\\.ts$": "entry/stdio\\.ts$", // the same program under another name
   "^cli/commands/(serve|connect)\\.ts$": "serve/|entry/message-lines\\.ts$", // the server itself, and the bridge's own stdio
   "^cli/chat/":
     "acp/config-options\\.ts$|host/worktrees\\.ts$|sessions/session-files\\.ts$|sessions/index/session-index\\.ts$", // names of the protocol's values, and worktrees

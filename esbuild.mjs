@@ -1,6 +1,7 @@
 // Builds the bundles into dist/: extension (CommonJS, for VS Code), core (worker, acp, cli; ES modules that share chunks),
 // webview (the chat panel) and learning (a page of its own, which adds nothing to the chat's start). `--watch` rebuilds on change; metafiles go to dist/meta for the size check.
 import { chmodSync, copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { resolve } from "node:path";
 import * as esbuild from "esbuild";
 import { grammars } from "./agent-core/host/syntax/syntax-problems.ts";
 import { lazyBuiltins } from "./scripts/lazy-builtins.ts";
@@ -34,12 +35,25 @@ const requireForCommonJs = [
 // The other form of some packages asks for its own files in a way that a bundler does not see.
 const mainFields = ["module", "main"];
 
+// The page asks for the font of the icons beside the style sheet, by its plain name.
+const plainFontNames = {
+  name: "plain-font-names",
+  setup(build) {
+    const rest = /\?.*$/;
+    build.onResolve({ filter: /\.ttf\?/ }, ({ path, resolveDir }) => ({
+      path: resolve(resolveDir, path.replace(rest, "")),
+    }));
+  },
+};
+
 const webview = {
   ...shared,
+  plugins: [plainFontNames],
   outdir: "dist/webview",
   platform: "browser",
   target: "es2022",
   format: "esm",
+  assetNames: "[name]",
   jsx: "automatic",
   jsxImportSource: "preact",
   alias: { react: "preact/compat", "react-dom": "preact/compat", "react/jsx-runtime": "preact/jsx-runtime" },
@@ -99,6 +113,7 @@ const bundles = {
       __PLUGIN_PROCESS__: '"../plugin-process.js"',
       __SKILLS__: '"../skills"',
       __OPTIONAL_SKILLS__: '"../optional-skills"',
+      __SCRIPT_FILES__: '"../script-files"',
     },
   },
   // By itself, so that a plugin starts with one file: it runs in a process and a thread, and each of them loads every chunk.
@@ -135,17 +150,19 @@ for (const [name, options] of chosen) {
   if (name === "core") {
     const programOf = (file) =>
       Object.keys(metafile.outputs).find((path) => metafile.outputs[path].entryPoint === file);
-    const programs = [
-      ...["entry/stdio", "entry/port", "providers/wire/chat-completions"].map((name) => `agent-core/${name}.ts`),
-      "cli/chat/one-shot.ts",
+    const programs = ["agent-core/entry/stdio.ts", "agent-core/entry/port.ts"].map(programOf);
+    const parts = [
+      ...["cli/run.ts", "cli/commands/chat.ts", "cli/chat/one-shot.ts", "agent-core/skills/bundled.gen.ts"],
+      ...["agent-core/providers/wire/chat-completions.ts", "agent-core/providers/dialect/written-parts.ts"],
     ].map(programOf);
     const launchers = ["dist/acp.js", "dist/cli.js", "dist/worker.js", "dist/session-index.js"];
-    await mergeChunks(metafile.outputs, { folder: "dist/chunks", programs, launchers });
+    await mergeChunks(metafile.outputs, { folder: "dist/chunks", programs, parts, launchers });
   }
   if (name === "core") copyWebAssembly();
   if (name === "core") await copyPlaywright();
   if (name === "core") cpSync("agent-core/skills/bundled", "dist/skills", { recursive: true });
   if (name === "core") cpSync("agent-core/skills/optional", "dist/optional-skills", { recursive: true });
+  if (name === "core") cpSync("agent-core/execute-code/script-files", "dist/script-files", { recursive: true });
   if (name === "core") for (const file of ["dist/acp.js", "dist/cli.js"]) chmodSync(file, 0o755);
 }
 

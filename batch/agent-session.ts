@@ -1,13 +1,13 @@
 /** One conversation with an agent in this process, as a client of ACP in memory. */
-import {
-  type ClientContext,
-  type ContentBlock,
-  client,
-  methods,
-  type SessionNotification,
-} from "@zed-industries/agent-client-protocol";
+import { type ClientContext, type ContentBlock, methods } from "@zed-industries/agent-client-protocol";
 import type { Environment } from "../agent-core/config/home.ts";
-import { localAgent, ownWords } from "../agent-core/entry/local-agent.ts";
+import {
+  connectLocally,
+  localAgent,
+  localClient,
+  ownWords,
+  type TaskOptions,
+} from "../agent-core/entry/local-agent.ts";
 import { VERSION } from "../agent-core/entry/version.ts";
 import { call } from "../agent-core/protocol/method.ts";
 import {
@@ -24,9 +24,7 @@ export type SessionRun = {
   readonly cwd: string;
   readonly environment: Environment;
   readonly prompt: string;
-  readonly systemMessage: string | undefined;
-  /** Home whose lists of models the tasks share. */
-  readonly modelsHome: string;
+  readonly task: TaskOptions;
   readonly log: (line: string) => void;
   /** Called after the answer, while the session is open. */
   readonly inspect?: ((end: Omit<SessionEnd, "denied">, run: RunCommand) => Promise<void>) | undefined;
@@ -45,26 +43,22 @@ export type SessionEnd = {
 
 /** Runs a prompt to its end. Rejects with an Error in one line when no session can be opened, and with the signal's reason. */
 export async function runSession(options: SessionRun, signal: AbortSignal): Promise<SessionEnd> {
-  const { environment, systemMessage, modelsHome, log } = options;
-  const task = { systemMessage, modelsHome };
+  const { environment, task, log } = options;
   const denied: string[] = [];
-  const { app, dispose } = localAgent(environment, log, { task });
-  try {
-    return await client({ name: CLIENT })
-      .onNotification(methods.client.session.update, asSent, () => undefined)
-      .onRequest(methods.client.session.requestPermission, ({ params: { toolCall } }) => {
-        denied.push(toolCall.title ?? "a tool call");
-        return { outcome: { outcome: "cancelled" } };
-      })
-      .connectWith(app, async (agent) => ({ ...(await converse(agent, options, signal)), denied }));
-  } finally {
-    await dispose();
-  }
-}
-
-/** Skips the library's check: the sender is our own agent. */
-function asSent(params: unknown): SessionNotification {
-  return params as SessionNotification;
+  const us = localClient(CLIENT, () => undefined).onRequest(
+    methods.client.session.requestPermission,
+    ({ params: { toolCall } }) => {
+      denied.push(toolCall.title ?? "a tool call");
+      return { outcome: { outcome: "cancelled" } };
+    },
+  );
+  const service = localAgent(environment, log, { task });
+  const info = { name: CLIENT, title: "a batch", version: VERSION };
+  const work = async (agent: ClientContext): Promise<SessionEnd> => ({
+    ...(await converse(agent, options, signal)),
+    denied,
+  });
+  return connectLocally(service, us, { capabilities: {}, info }, work);
 }
 
 async function converse(
@@ -72,11 +66,6 @@ async function converse(
   { cwd, prompt, inspect }: SessionRun,
   signal: AbortSignal,
 ): Promise<Omit<SessionEnd, "denied">> {
-  await agent.request(methods.agent.initialize, {
-    protocolVersion: 1,
-    clientInfo: { name: CLIENT, title: "a batch", version: VERSION },
-    clientCapabilities: {},
-  });
   const _meta = { hermes: { trusted: true } };
   const { sessionId } = await agent.request(methods.agent.session.new, { cwd, mcpServers: [], _meta });
   const cancel = (): void => void agent.notify(methods.agent.session.cancel, { sessionId });

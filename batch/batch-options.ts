@@ -55,7 +55,7 @@ export const batchOptions = {
   "max-cost": number("no task begins after the run has cost this much", "USD"),
   samples: { ...number("conversations of each task"), default: 1 },
   format: { ...text("form of the trajectories", "FORM"), default: "sharegpt", choices: FORMATS },
-  "keep-without-reasoning": flag("keep conversations without thoughts, which are left out else"),
+  "keep-without-reasoning": flag("also keep conversations without thoughts"),
   "token-ids": flag("ask the model server for token ids and log probabilities"),
   out: { kind: "text", value: "DIR", default: "data", summary: "folder of the runs" },
   seed: { ...number("start of the draws of toolsets"), default: 0 },

@@ -12,7 +12,6 @@ export type RunStateOptions = {
   readonly folder: RunFolder;
   readonly line: BatchLine;
   readonly progress: Progress;
-  /** All tasks of the run. */
   readonly tasks: readonly Task[];
   /** Tasks without a result. */
   readonly left: readonly Task[];
@@ -41,7 +40,6 @@ export class RunState {
     if (options.spentUsd > 0) this.#checkBudget();
   }
 
-  /** Id of the run in a queue. */
   get runId(): string {
     return this.#options.folder.id;
   }

@@ -3,8 +3,9 @@ import { execFile } from "node:child_process";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import { messageOf } from "../agent-core/platform/errors.ts";
+import type { HermesTrajectory } from "../agent-core/protocol/trajectory.ts";
 import { type RunCommand, runSession, type SessionEnd, type SessionRun } from "./agent-session.ts";
-import type { Task, TaskResult } from "./task.ts";
+import type { RunSettings, Task, TaskResult } from "./task.ts";
 import { configureTask, type TaskBase } from "./task-config.ts";
 import type { TaskFolder, TaskFolders } from "./task-folders.ts";
 import { atif } from "./trajectories/atif.ts";
@@ -45,6 +46,27 @@ function usualDelay(attempt: number): number {
   return FIRST_DELAY_MS * 2 ** (attempt - 1) * (0.5 + Math.random());
 }
 
+/**
+ * Answer of the model to a prompt, in a session of its own without tools. Rejects with an Error in one line, and with the
+ * signal's reason.
+ */
+export async function askModel(
+  prompt: string,
+  { template: _, ...settings }: RunSettings,
+  ports: TaskPorts,
+  signal: AbortSignal,
+): Promise<string> {
+  const task = { key: "", index: 0, batch: 0, sample: 0, prompt, toolsets: ["todo"], settings };
+  const { trajectory, error } = await runOnce(task, ports, signal);
+  const words = lastWords(trajectory);
+  if (error !== undefined || words === "") throw new Error(error ?? "the model gave no answer");
+  return words;
+}
+
+export function lastWords({ messages }: Pick<HermesTrajectory, "messages">): string {
+  return messages.findLast(({ role }) => role === "assistant")?.text ?? "";
+}
+
 async function attemptTask(task: Task, attempts: number, ports: TaskPorts, signal: AbortSignal): Promise<TaskResult> {
   const beganAt = Date.now();
   const facts = { attempts, durationMs: 0, beganAt };
@@ -69,19 +91,20 @@ async function runOnce(
     if (image !== undefined) await fetchImage(image, AbortSignal.any([signal, limit]));
     const environment = await configureTask(folder.home, task, base);
     const { systemMessage } = settings;
-    const session = { cwd: folder.workspace, environment, prompt, systemMessage, modelsHome: base.home, log };
+    const session = {
+      cwd: folder.workspace,
+      environment,
+      prompt,
+      task: { systemMessage, modelsHome: base.home, temporary: folder.temporary },
+      log,
+    };
     await prepare?.(task, folder);
     const whenDone: SessionRun["inspect"] = inspect && ((end, run) => inspect(task, end, { folder, run }));
-    const end = await runSession({ ...session, inspect: whenDone }, AbortSignal.any([signal, limit]));
+    const end = await runSession({ ...session, inspect: whenDone }, AbortSignal.any([signal, limit, folder.full]));
     signal.throwIfAborted();
-    if (limit.aborted) {
-      return {
-        ...end,
-        stopReason: "error",
-        error: `the task did not end within ${settings.timeoutMs / 1_000} seconds`,
-      };
-    }
-    return end;
+    const stopped = (error: string): SessionEnd => ({ ...end, stopReason: "error", error });
+    if (folder.full.aborted) return stopped(messageOf(folder.full.reason));
+    return limit.aborted ? stopped(`the task did not end within ${settings.timeoutMs / 1_000} seconds`) : end;
   } finally {
     await folder.remove();
   }
@@ -123,7 +146,6 @@ function resultOf(task: Task, { trajectory, stopReason, error, denied }: Session
   };
 }
 
-/** Result of a task that has no session. */
 export function failed(task: Task, error: string, facts: Omit<Facts, "beganAt">): TaskResult {
   const { key, index, batch, sample, toolsets, settings, prompt } = task;
   return {

@@ -1,5 +1,5 @@
 /** Tasks and their results as they travel between coordinator and workers. */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import * as z from "zod";
 import { HermesModelStep, ShareGptTurn } from "../agent-core/protocol/trajectory.ts";
 
@@ -39,7 +39,6 @@ export const Task = z.object({
   batch: z.number(),
   sample: z.number(),
   prompt: z.string(),
-  /** Container image. */
   image: text,
   /** Folder to copy in place of the template; in a container, its first folder. */
   cwd: text,
@@ -100,9 +99,7 @@ export function taskKey(
   { occurrence, sample }: { readonly occurrence: number; readonly sample: number },
 ): string {
   const decisive = DECISIVE.map((name) => settings[name] ?? null);
-  return createHash("sha256")
-    .update(JSON.stringify([decisive, rowIdentity(row), occurrence, sample]))
-    .digest("hex");
+  return hash("sha256", JSON.stringify([decisive, rowIdentity(row), occurrence, sample]));
 }
 
 /** Equal for rows that are the same task. */

@@ -1,12 +1,13 @@
 /** Requests of a subcommand to an agent in this process, by the methods that every editor uses. */
-import { type ClientContext, client, methods } from "@zed-industries/agent-client-protocol";
+import { type ClientContext, client } from "@zed-industries/agent-client-protocol";
 import { endedRunText } from "../agent-core/cron/jobs-text.ts";
-import { CLIENT_INFO, localAgent, ownWords } from "../agent-core/entry/local-agent.ts";
+import { CLIENT_INFO, connectLocally, localAgent, ownWords } from "../agent-core/entry/local-agent.ts";
 import { UsageError } from "../agent-core/platform/errors.ts";
 import { cronMethods } from "../agent-core/protocol/cron.ts";
 import { onAgentNotification } from "../agent-core/protocol/handle.ts";
 import { learningMethods } from "../agent-core/protocol/learning.ts";
 import { reportConfigErrors } from "./config-errors.ts";
+import { report, say } from "./output.ts";
 import { EXIT } from "./subcommand.ts";
 
 /** Result of a request; its line goes to standard output, or as a failure to standard error. */
@@ -19,18 +20,9 @@ export function printOutcome({ ok, message }: Outcome): number {
   return ok ? EXIT.done : EXIT.failed;
 }
 
-function say(text: string): void {
-  process.stdout.write(`${text}\n`);
-}
-
-function report(text: string): void {
-  process.stderr.write(`${text}\n`);
-}
-
 /** Does the work with a connected agent, and prints ended runs and what is learnt. Returns the exit code; `signal`: Ctrl+C. */
 export async function withAgent(work: (agent: ClientContext, signal: AbortSignal) => Promise<number>): Promise<number> {
   await reportConfigErrors();
-  const { app, dispose } = localAgent();
   const cancel = new AbortController();
   const interrupt = (): void => cancel.abort();
   process.on("SIGINT", interrupt);
@@ -40,21 +32,14 @@ export async function withAgent(work: (agent: ClientContext, signal: AbortSignal
     if (message !== undefined) report(message);
   });
   try {
-    return await us.connectWith(app, async (agent) => {
-      await agent.request(methods.agent.initialize, {
-        protocolVersion: 1,
-        clientInfo: CLIENT_INFO,
-        // Notifications about runs and learning go to clients with lists of sessions.
-        clientCapabilities: { _meta: { hermes: { sessionIndex: true } } },
-      });
-      return work(agent, cancel.signal);
-    });
+    // Notifications about runs and learning go to clients with lists of sessions.
+    const capabilities = { _meta: { hermes: { sessionIndex: true } } };
+    return await connectLocally(localAgent(), us, { capabilities }, (agent) => work(agent, cancel.signal));
   } catch (error) {
     if (error instanceof UsageError) throw error;
     report(`hermes: ${cancel.signal.aborted ? "interrupted." : ownWords(error)}`);
     return cancel.signal.aborted ? EXIT.interrupted : EXIT.failed;
   } finally {
     process.off("SIGINT", interrupt);
-    await dispose();
   }
 }

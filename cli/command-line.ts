@@ -141,7 +141,7 @@ function existingFolder(path: string): string {
   return folder;
 }
 
-/** The path and its problem. Undefined for a folder, and for none where a new one can be made. */
+/** Problem of the path; undefined for a folder, or for a path where one can be made. */
 export function folderProblem(path: string, { canBeNew }: { readonly canBeNew: boolean }): string | undefined {
   try {
     if (!statSync(path).isDirectory()) return `${path} is not a folder`;

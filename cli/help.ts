@@ -16,7 +16,6 @@ The answer goes to standard output, tool calls to standard error.
 Exit codes: 0 done, 1 an error or an answer that is not complete, 2 wrong command line, 75 try again later, 130 interrupted.
 `;
 
-/** Column of the summaries. */
 const SUMMARY_COLUMN = 26;
 
 /** `name`: of a subcommand; default: the whole program. */

@@ -20,6 +20,7 @@ export const subcommands: Table = {
   memory: { summary: "show what is noted", load: () => import("./commands/memory.ts") },
   cron: { summary: "plan jobs, and run what is due", load: () => import("./commands/cron.ts") },
   learning: { summary: "show and change what was learnt", load: () => import("./commands/learning.ts") },
+  acp: { summary: "serve an editor over the Agent Client Protocol", load: () => import("./commands/acp.ts") },
   serve: { summary: "serve the agent of this machine to other machines", load: () => import("./commands/serve.ts") },
   connect: {
     summary: "connect an editor to the agent of another machine",
@@ -46,5 +47,4 @@ export const elsewhere: Readonly<Record<string, string>> = {
   models: "hermes model lists the models, and --model NAME chooses one for a prompt",
   status: "hermes doctor checks this machine and its configuration",
   update: "update Hermes as you installed it: in the editor's extensions, or with npm",
-  acp: "hermes-acp serves editors",
 };

@@ -9,6 +9,10 @@ import { AgentLauncher } from "./agent/agent-launcher.ts";
 import { AgentWorker } from "./agent/agent-worker.ts";
 import { Agents, type AgentsOptions } from "./agent/agents.ts";
 import { announceJob } from "./agent/job-notices.ts";
+import { MentionSearch } from "./attachments/mention-search.ts";
+import { Suggestion } from "./attachments/suggestion.ts";
+import { TerminalOutputs } from "./attachments/terminal-outputs.ts";
+import { WorkspaceFiles } from "./attachments/workspace-files.ts";
 import { panelActions } from "./chat/actions/panel-actions.ts";
 import { buildRequests, buildSessions, storedIn } from "./chat/build-sessions.ts";
 import { ChatView } from "./chat/chat-view.ts";
@@ -22,10 +26,6 @@ import type { ClientServices } from "./client/client-services.ts";
 import { InlineEdits } from "./commands/inline-edits.ts";
 import { ReviewFindings } from "./commands/review-findings.ts";
 import { CHAT_VIEW, showPanel } from "./commands/show-panel.ts";
-import { MentionSearch } from "./context/mention-search.ts";
-import { Suggestion } from "./context/suggestion.ts";
-import { TerminalOutputs } from "./context/terminal-outputs.ts";
-import { WorkspaceFiles } from "./context/workspace-files.ts";
 import { followServices } from "./follow-services.ts";
 import { Learning } from "./learning/learning.ts";
 import { AgentEnvironment, LastModel } from "./models/agent-environment.ts";
@@ -94,7 +94,7 @@ export function buildServices(
     terminals,
     ...{ keys, environment, lastModel },
     firstRun: new FirstRun({ worker, panels, lastModel, keys }),
-    ...contextIn(context, outputs, { panels, worker, history, opener }),
+    ...contextIn(context, outputs, { panels, worker, history }),
     extensions: new SessionExtensions(worker, panels),
     learning: learningIn(page, worker),
     inlineEdits: new InlineEdits(sessions),
@@ -140,7 +140,7 @@ function learningIn({ root, panels, log }: PageParts, worker: AgentWorker): Lear
 function contextIn(
   { workspaceState }: vscode.ExtensionContext,
   terminals: TerminalOutputs,
-  { panels, worker, history, opener }: Pick<Services, "panels" | "worker" | "history" | "opener">,
+  { panels, worker, history }: Pick<Services, "panels" | "worker" | "history">,
 ): Pick<Services, "mentions" | "suggestion"> {
   const mentions = new MentionSearch({
     terminals,
@@ -150,7 +150,7 @@ function contextIn(
     sessions: () => (worker.isStarted ? history.recent() : Promise.resolve([])),
     sessionsWith: (text) => (worker.isStarted ? history.withText(text) : Promise.resolve([])),
   });
-  return { mentions, suggestion: new Suggestion({ panels, opener, memory: workspaceState }) };
+  return { mentions, suggestion: new Suggestion({ panels, memory: workspaceState }) };
 }
 
 /** Terminals whose output goes to the log of their session. */

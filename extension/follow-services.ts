@@ -6,6 +6,7 @@ import { call, notify } from "../agent-core/protocol/method.ts";
 import type { WorkspaceFacts } from "../agent-core/protocol/panel-events.ts";
 import { settingsMethods } from "../agent-core/protocol/settings.ts";
 import type { AgentWorker } from "./agent/agent-worker.ts";
+import { provideDiagrams } from "./chat/actions/code-actions.ts";
 import { foldersOnDisk } from "./chat/build-sessions.ts";
 import type { Panels } from "./chat/panels.ts";
 import { StartPage } from "./chat/start-page.ts";
@@ -39,6 +40,7 @@ export function followServices(
     followWorker(services),
     agents.onDidEnd((name) => sessions.agentEnded(name)),
     provideRemoteFiles(agents),
+    provideDiagrams(),
     agents.onDidReport(({ name, text }) => sessions.agentReported(name, text)),
     vscode.workspace.onDidChangeWorkspaceFolders(() => sessions.foldersChanged()),
     hoverOverMemory(worker),

@@ -3,6 +3,8 @@ import type * as vscode from "vscode";
 import type { AgentLauncher } from "./agent/agent-launcher.ts";
 import type { AgentWorker } from "./agent/agent-worker.ts";
 import type { Agents } from "./agent/agents.ts";
+import type { MentionSearch } from "./attachments/mention-search.ts";
+import type { Suggestion } from "./attachments/suggestion.ts";
 import type { EditorTabs } from "./chat/editor-tabs.ts";
 import type { Panels } from "./chat/panels.ts";
 import type { SessionExtensions } from "./chat/session-extensions.ts";
@@ -11,8 +13,6 @@ import type { Sessions } from "./chat/sessions.ts";
 import type { EditReview } from "./client/client-services.ts";
 import type { InlineEdits } from "./commands/inline-edits.ts";
 import type { ReviewFindings } from "./commands/review-findings.ts";
-import type { MentionSearch } from "./context/mention-search.ts";
-import type { Suggestion } from "./context/suggestion.ts";
 import type { Learning } from "./learning/learning.ts";
 import type { AgentEnvironment, LastModel } from "./models/agent-environment.ts";
 import type { FirstRun } from "./models/first-run.ts";
@@ -42,7 +42,6 @@ export type Services = {
   readonly keys: KeyStore;
   /** Keys and settings for the agent. */
   readonly environment: AgentEnvironment;
-  /** The model that the user chose last. */
   readonly lastModel: LastModel;
   readonly firstRun: FirstRun;
   readonly extensions: SessionExtensions;

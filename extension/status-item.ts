@@ -1,5 +1,6 @@
 /** Status bar item with the agent's activity and model, and the requests that wait for the user: number, notification. */
 import * as vscode from "vscode";
+import { truncate } from "../agent-core/platform/one-line.ts";
 import type { HermesSandbox } from "../agent-core/protocol/sessions.ts";
 import type { Sessions } from "./chat/sessions.ts";
 import { showWarning } from "./notifications.ts";
@@ -67,7 +68,7 @@ export class StatusItem implements vscode.Disposable {
     this.#item.dispose();
   }
 
-  /** Some window has had a model. */
+  /** True once any window has had a model. */
   get #isSetUp(): boolean {
     return this.#memory.get(SET_UP_KEY, false);
   }
@@ -113,8 +114,7 @@ function sandboxLines(sandbox: HermesSandbox): readonly string[] {
 
 /** Name without its explanation in brackets; the tooltip shows all of it. */
 function short(name: string): string {
-  const plain = name.replace(/ \(.*\)$/, "");
-  return plain.length > NAME_CHARS ? `${plain.slice(0, NAME_CHARS - 1)}…` : plain;
+  return truncate(name.replace(/ \(.*\)$/, ""), NAME_CHARS);
 }
 
 /** `waiting`: requests and edits that wait for the user. `ended`: planned jobs that ended while no panel was visible. */

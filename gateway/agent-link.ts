@@ -1,18 +1,17 @@
 /** The agent of all chats: an ACP client in the same process, as the command line is one. */
 import {
-  type AgentApp,
   type ClientContext,
   type ContentBlock,
-  client,
   methods,
   type NewSessionRequest,
   type PermissionOption,
-  type SessionNotification,
   type SessionUpdate,
   type StopReason,
   type ToolCallContent,
 } from "@zed-industries/agent-client-protocol";
 import * as z from "zod";
+import { type AgentService, connectLocally, localClient } from "../agent-core/entry/local-agent.ts";
+import { VERSION } from "../agent-core/entry/version.ts";
 import { CHAT_GATEWAY } from "../agent-core/protocol/capabilities.ts";
 import { steerMethod } from "../agent-core/protocol/conversation.ts";
 import { call } from "../agent-core/protocol/method.ts";
@@ -46,13 +45,10 @@ export class AgentLink {
   readonly #closed: Promise<void>;
   readonly #users = new Map<string, SessionUser>();
 
-  constructor(app: AgentApp, version: string) {
+  constructor(service: AgentService) {
     const { promise, resolve, reject } = Promise.withResolvers<ClientContext>();
     this.#agent = promise;
-    const us = client({ name: CHAT_GATEWAY })
-      .onNotification(methods.client.session.update, asSent, ({ params: { sessionId, update } }) =>
-        this.#users.get(sessionId)?.update(update),
-      )
+    const us = localClient(CHAT_GATEWAY, ({ sessionId, update }) => this.#users.get(sessionId)?.update(update))
       .onRequest(methods.client.session.requestPermission, async ({ params: { sessionId, toolCall, options } }) => {
         const [first] = (toolCall.content ?? []).flatMap(textOf);
         const request = { title: toolCall.title ?? "a tool call", text: first ?? "", options };
@@ -66,15 +62,13 @@ export class AgentLink {
         const text = await user.answer(params.message, choices);
         return text === undefined ? { action: "cancel" } : { action: "accept", content: { other: text } };
       });
-    this.#closed = us.connectWith(app, async (agent) => {
-      await agent.request(methods.agent.initialize, {
-        protocolVersion: 1,
-        clientInfo: { name: CHAT_GATEWAY, title: "a chat", version },
-        clientCapabilities: { session: { notices: {} }, elicitation: { form: {} } },
-      });
+    const capabilities = { session: { notices: {} }, elicitation: { form: {} } };
+    const work = (agent: ClientContext): Promise<void> => {
       resolve(agent);
-      await this.#ended.promise;
-    });
+      return this.#ended.promise;
+    };
+    const info = { name: CHAT_GATEWAY, title: "a chat", version: VERSION };
+    this.#closed = connectLocally(service, us, { capabilities, info }, work);
     this.#closed.catch(reject);
     this.#agent.catch(() => undefined); // the first request reports it
   }
@@ -128,9 +122,4 @@ export class AgentLink {
 
 function textOf(content: ToolCallContent): readonly string[] {
   return content.type === "content" && content.content.type === "text" ? [content.content.text] : [];
-}
-
-/** Skips the library's check: the sender is our own agent. */
-function asSent(params: unknown): SessionNotification {
-  return params as SessionNotification;
 }

@@ -1,6 +1,6 @@
 /** The gateway: adapters in, chats with their sessions, and one outbox. */
 import { lstat, readFile } from "node:fs/promises";
-import type { AgentApp } from "@zed-industries/agent-client-protocol";
+import type { AgentService } from "../agent-core/entry/local-agent.ts";
 import type { Clock } from "../agent-core/platform/clock.ts";
 import { messageOf } from "../agent-core/platform/errors.ts";
 import type { Incoming, IncomingMessage, Press } from "./adapters/adapter.ts";
@@ -25,8 +25,8 @@ const DRAIN_MS = 20_000;
 
 export type GatewayOptions = {
   readonly settings: GatewaySettings;
-  readonly app: AgentApp;
-  readonly version: string;
+  /** The agent, which ends with the gateway. */
+  readonly service: AgentService;
   readonly clock: Clock;
   /** One line without secrets and texts of users. */
   readonly log: (line: string) => void;
@@ -51,12 +51,12 @@ export class Gateway {
 
   /** Throws a UsageError without a usable folder for chats, and the system's error when the journal cannot be written. */
   constructor(options: GatewayOptions) {
-    const { settings, app, version, clock, log } = options;
+    const { settings, service, clock, log } = options;
     this.#options = options;
     this.#workspace = workspaceOf(settings);
     this.#journal = new GatewayJournal(settings.folder);
     this.#pairing = new Pairing(settings.folder, clock);
-    this.#agent = new AgentLink(app, version);
+    this.#agent = new AgentLink(service);
     const senderOf = (platform: string) => this.#links.get(platform)?.sender;
     this.outbox = new Outbox({ journal: this.#journal, clock, senderOf, readFile: readRegularFile, log });
     this.#questions = new Questions(this.outbox, clock);

@@ -57,7 +57,6 @@ const chat = z.object({
 export type ChatRecord = z.infer<typeof chat>;
 
 const step = z.object({
-  /** An event came in. */
   came: z.object({ platform: z.string(), event: incoming, chat: z.string() }).exactOptional(),
   /** A turn began with these events. `runs`: how often one has begun. `preview`: message that it edits. */
   began: z
@@ -70,7 +69,6 @@ const step = z.object({
   sending: z.string().exactOptional(),
   sent: z.string().exactOptional(),
   chat: chat.exactOptional(),
-  /** State of an adapter. */
   state: z.object({ platform: z.string(), text: z.string() }).exactOptional(),
   /** Ids of ended events, in a shortened file. */
   known: z.array(z.string()).exactOptional(),

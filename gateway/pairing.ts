@@ -7,11 +7,11 @@ import { createHash, randomBytes, randomInt, timingSafeEqual } from "node:crypto
 import { chmodSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
+import { fileVersion } from "../agent-core/config/home-file.ts";
 import type { Clock } from "../agent-core/platform/clock.ts";
 import { hasCode, UsageError } from "../agent-core/platform/errors.ts";
 import { withLockSync } from "../agent-core/platform/locks/file-lock.ts";
 import { makeFolder } from "../agent-core/platform/make-folder.ts";
-import { statOf } from "../agent-core/platform/paths.ts";
 import { readTextSync } from "../agent-core/platform/text-file.ts";
 
 /** Without letters and digits that look alike. */
@@ -151,8 +151,7 @@ export class Pairing {
 
   /** The file as it is: a command in a terminal may have changed it. Throws for a damaged file: it must not count as empty. */
   #current(): PairingFile {
-    const stat = statOf(this.#path);
-    const stamp = stat === undefined ? "" : `${stat.ino}:${stat.mtimeMs}:${stat.size}`;
+    const stamp = fileVersion(this.#path) ?? "";
     if (stamp === this.#stamp) return this.#read;
     this.#read = this.#parse();
     this.#stamp = stamp;

@@ -1,9 +1,9 @@
 /** Runs the gateway until a signal ends it: one process for each token on this machine. */
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
-import type { AgentApp } from "@zed-industries/agent-client-protocol";
 import * as z from "zod";
 import { readJsonFile, writeJsonFile } from "../agent-core/config/home-file.ts";
+import type { AgentService } from "../agent-core/entry/local-agent.ts";
 import type { Clock } from "../agent-core/platform/clock.ts";
 import { messageOf, UsageError } from "../agent-core/platform/errors.ts";
 import { acquireLock, type FileLock, lockHolder } from "../agent-core/platform/locks/file-lock.ts";
@@ -22,11 +22,9 @@ type Status = z.infer<typeof statusSchema>;
 
 export type RunOptions = {
   readonly settings: GatewaySettings;
-  readonly app: AgentApp;
-  readonly version: string;
+  readonly service: AgentService;
   readonly clock: Clock;
   readonly log: (line: string) => void;
-  /** Ends the gateway. */
   readonly signal: AbortSignal;
 };
 

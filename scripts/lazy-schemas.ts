@@ -8,11 +8,10 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Plugin } from "esbuild";
 import ts from "typescript";
+import { ACP_MODULES, leanApps, leanConnections } from "./acp-library.ts";
 
 /** Module of the bundle that exports `lazySchema`. */
 const RUNTIME = "hermes:lazy-schema";
-/** Module of the bundle that exports `plainParams`. */
-const PLAIN_REQUESTS = "hermes:plain-requests";
 
 /** `lazySchema(build)` acts as the schema that `build` returns, and calls it when something of the schema is read. */
 const runtime = `
@@ -61,9 +60,9 @@ export const lazySchemas: Plugin = {
   name: "lazy-schemas",
   setup(build) {
     build.onResolve({ filter: /^hermes:lazy-schema$/ }, () => ({ path: RUNTIME, namespace: "lazy-schemas" }));
-    build.onResolve({ filter: /^hermes:plain-requests$/ }, () => ({
-      path: fileURLToPath(import.meta.resolve("./plain-requests.ts")),
-    }));
+    for (const [name, path] of Object.entries(ACP_MODULES)) {
+      build.onResolve({ filter: new RegExp(`^${name}$`) }, () => ({ path: fileURLToPath(import.meta.resolve(path)) }));
+    }
     build.onResolve({ filter: /^hermes:json-schemas$/ }, () => ({ path: JSON_SCHEMAS, namespace: "lazy-schemas" }));
     build.onLoad({ filter: /.*/, namespace: "lazy-schemas" }, ({ path }) => ({
       contents: path === RUNTIME ? runtime : jsonSchemas,
@@ -94,7 +93,10 @@ export const lazySchemas: Plugin = {
       contents: deferGeneratedSchemas(readFileSync(path, "utf8")),
     }));
     build.onLoad({ filter: /agent-client-protocol[\\/]dist[\\/]v1[\\/]stable[\\/]acp\.js$/ }, ({ path }) => ({
-      contents: readPlainRequests(skipUnusedRouting(readFileSync(path, "utf8"))),
+      contents: leanApps(readFileSync(path, "utf8")),
+    }));
+    build.onLoad({ filter: /agent-client-protocol[\\/]dist[\\/]core[\\/]jsonrpc\.js$/ }, ({ path }) => ({
+      contents: leanConnections(readFileSync(path, "utf8")),
     }));
     build.onLoad({ filter: /[\\/]zod[\\/]v4[\\/]core[\\/]schemas\.js$/ }, ({ path }) => ({
       contents: compileLater(readFileSync(path, "utf8")),
@@ -193,26 +195,6 @@ function withRegistration(source: string): string {
   if (names.length === 0) throw new Error("zod names the code for JSON schemas in another way.");
   return `import { jsonSchemas } from "${JSON_SCHEMAS}";import * as making from "./to-json-schema.js";${source}
 Object.assign(jsonSchemas, making, { ${names.join(", ")} });`;
-}
-
-/**
- * The library's client parses each update a second time, for sessions that were opened with its own helper. Nothing here
- * uses that helper, and the second parse takes a fifth of a long turn.
- */
-function skipUnusedRouting(source: string): string {
-  const parse =
-    "        const notification = validate.zSessionNotification.parse(message.params);\n        const update = {";
-  if (source.split(parse).length !== 2) throw new Error("The ACP library routes updates in another way than expected.");
-  return source.replace(parse, `        if (this.activeSessions.size === 0) return Handled.no(message);\n${parse}`);
-}
-
-/** Reads plain requests without their schemas. Throws as the functions around. */
-function readPlainRequests(source: string): string {
-  const parse = "params: (value) => parseParams(params, value ?? {}),";
-  if (source.split(parse).length !== 2)
-    throw new Error("The ACP library parses requests in another way than expected.");
-  const plain = "params: (value) => plainParams(method, value) ?? parseParams(params, value ?? {}),";
-  return `import { plainParams } from "${PLAIN_REQUESTS}";${source.replace(parse, plain)}`;
 }
 
 /**

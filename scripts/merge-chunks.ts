@@ -1,9 +1,12 @@
 /**
- * Merges the chunks that every start of the agent and most first prompts load into one file. Splitting makes a chunk for
- * each set of programs and lazily loaded parts that share code. Node takes half a millisecond to find and link each chunk.
+ * Merges the chunks that every start of the agent and most first prompts load into one function, whose compiled code is kept
+ * from start to start (scripts/compiled-core.ts). Splitting makes a chunk for each set of programs and lazily loaded parts
+ * that share code. Node takes half a millisecond to find and link each chunk.
  */
+import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import * as esbuild from "esbuild";
 
 type Output = {
@@ -12,40 +15,96 @@ type Output = {
 };
 type Outputs = Readonly<Record<string, Output>>;
 
+/** Module with the exports of the merged chunks. */
 const MERGED = "core.js";
+/** The code of that module. */
+const CODE = "core.cjs";
+const RUNTIME = fileURLToPath(import.meta.resolve("./compiled-core.ts"));
+
+/** Opens the function that the code is. `$chunk` has the length of `import`, which it replaces: the source map stays true. */
+const BANNER = '"use strict"; (function ({ require, $chunk, location, __KEEP_COMPILED_CODE__, provide }) {';
+
+const common = { bundle: true, minify: true, sourcesContent: false, platform: "node", target: "node22" } as const;
+const quiet = { legalComments: "none", logLevel: "error" } as const;
 
 /**
- * `programs`: outputs whose static imports are merged, apart from those of `launchers`, which stay small. Replaces the
- * files in `folder`, the folder of the chunks.
+ * `programs`: outputs whose static imports are merged, apart from those of `launchers`, which stay small. `parts`: outputs that
+ * are merged as a whole; a small file stays in place of each. Replaces the files in `folder`, the folder of the chunks.
  */
 export async function mergeChunks(
   outputs: Outputs,
   {
     folder,
     programs,
+    parts,
     launchers,
-  }: { readonly folder: string; readonly programs: readonly string[]; readonly launchers: readonly string[] },
+  }: { readonly folder: string } & Readonly<Record<"programs" | "parts" | "launchers", readonly string[]>>,
 ): Promise<void> {
-  const early = importedBy(outputs, launchers);
-  const merged = [...importedBy(outputs, programs)].filter((path) => !early.has(path) && !programs.includes(path));
-  const names = new Map(merged.map((path, index) => [path.slice(folder.length + 1), `m${index}`]));
-  const contents = merged.map((path) => {
-    const file = path.slice(folder.length + 1);
-    const list = outputs[path]?.exports.map((name) => `${name} as ${names.get(file)}_${name}`) ?? [];
-    return `export { ${list.join(", ")} } from "./${file}";`;
-  });
+  const left = new Set([...importedBy(outputs, launchers), ...programs]);
+  const merged = [...importedBy(outputs, [...programs, ...parts])].filter((path) => !left.has(path));
+  const fileOf = (path: string): string => path.slice(folder.length + 1);
+  const names = new Map(merged.map((path, index) => [fileOf(path), `m${index}`]));
+  const exported = merged.flatMap((path) =>
+    (outputs[path]?.exports ?? []).map((name) => ({
+      file: fileOf(path),
+      name,
+      as: `${names.get(fileOf(path))}_${name}`,
+    })),
+  );
+  const imports = exported.map(({ file, name, as }) => `import { ${name} as ${as} } from "./${file}";`);
+  const list = exported.map(({ as }) => as).join(", ");
   await esbuild.build({
-    stdin: { contents: contents.join("\n"), resolveDir: folder },
+    stdin: { contents: `${imports.join("\n")}provide([${list}]);`, resolveDir: folder },
+    outfile: join(folder, CODE),
+    ...{ ...common, ...quiet, format: "cjs", sourcemap: "linked", plugins: [keepOthers(names)] },
+    define: { "import.meta.url": "location" },
+    ...{ banner: { js: BANNER }, footer: { js: "})" } },
+  });
+  const code = asScript(readFileSync(join(folder, CODE), "utf8"));
+  writeFileSync(join(folder, CODE), code);
+  const hash = createHash("sha256").update(code).digest("hex").slice(0, 16);
+  const needed = [...new Set([...code.matchAll(/\brequire\("(\.[^"]*)"\)/g)].map(([, id = ""]) => id))];
+  const module = [
+    `import { runCompiled } from ${JSON.stringify(RUNTIME)};`,
+    ...needed.map((id, index) => `import * as needed${index} from "${id}";`),
+    `const modules = { ${needed.map((id, index) => `"${id}": needed${index}`).join(", ")} };`,
+    `const parts = { ${parts.map((path) => partOf(fileOf(path), exported)).join(", ")} };`,
+    `const place = { url: new URL("./${CODE}", import.meta.url).href, hash: "${hash}" };`,
+    `export const [${list}] = runCompiled(place, modules, (id) => parts[id]?.() ?? import(id));`,
+  ];
+  await esbuild.build({
+    stdin: { contents: module.join("\n"), resolveDir: folder },
     outfile: join(folder, MERGED),
-    ...{ bundle: true, minify: true, sourcemap: "linked", sourcesContent: false, platform: "node", target: "node22" },
-    ...{ format: "esm", legalComments: "none", logLevel: "error", plugins: [keepOthers(names)] },
+    ...{ ...common, ...quiet, format: "esm", plugins: [keepOthers(new Map())] },
   });
   for (const path of merged) for (const file of [path, `${path}.map`]) rmSync(file, { force: true });
+  for (const path of parts) {
+    const own = exported.filter(({ file }) => file === fileOf(path)).map(({ name, as }) => `${as} as ${name}`);
+    writeFileSync(path, `export{${own.join(",")}}from"./${MERGED}";`);
+  }
   for (const file of readdirSync(folder)) {
     if (!file.endsWith(".js") || file === MERGED) continue;
     const path = join(folder, file);
     writeFileSync(path, withMergedImports(readFileSync(path, "utf8"), names));
   }
+}
+
+type Exported = { readonly file: string; readonly name: string; readonly as: string };
+
+/** Member of an object with the functions that stand for an `import` of a merged file: Node takes half a millisecond for one. */
+function partOf(part: string, exported: readonly Exported[]): string {
+  const own = exported.filter(({ file }) => file === part).map(({ name, as }) => `${name}: ${as}`);
+  return `"./${part}": async () => ({ ${own.join(", ")} })`;
+}
+
+/**
+ * The text of a bundle as a script, which has no `import`, in ASCII: V8 needs twice the time and memory for a text with other
+ * letters, and esbuild leaves those of regular expressions.
+ */
+function asScript(text: string): string {
+  return text
+    .replaceAll(/(?<![.\w$])import(?=\(")/g, "$$chunk")
+    .replaceAll(/[^\0-\x7f]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
 /** Files that these load at once. */

@@ -102,10 +102,12 @@ const FILES = [
   ...[
     "gateway/*.js",
     "gateway/chunks/*.js",
-    "chunks/*.js",
+    "chunks/*.{js,cjs}",
     "*.wasm",
     "grammars/*.wasm",
     "{skills,optional-skills}/*/SKILL.md",
+    "script-files/*.py",
+    "script-files/*.js",
   ],
   ...["playwright-core/*.*", "playwright-core/{LICENSE,NOTICE}", "playwright-core/lib/*"],
 ];
@@ -153,7 +155,16 @@ function npmManifest(): object {
     ...{ license, repository, type: "module" },
     bin: { "hermes-acp": "acp.js", hermes: "cli.js" },
     engines: { node: ">=22" },
-    files: ["**/*.js", "**/*.wasm", "skills", "optional-skills", "playwright-core", NOTICES],
+    files: [
+      "**/*.js",
+      "**/*.cjs",
+      "**/*.wasm",
+      "script-files",
+      "skills",
+      "optional-skills",
+      "playwright-core",
+      NOTICES,
+    ],
   };
 }
 

@@ -1,6 +1,6 @@
 /**
  * Reads the requests before a first answer without the ACP library's schemas, which take 5 ms of a start to build. The bundles
- * use it before the library's own parse (scripts/lazy-schemas.ts). A test compares both results.
+ * use it before the library's own parse (scripts/acp-library.ts). A test compares both results.
  */
 type Fields = Readonly<Record<string, unknown>>;
 type Form = (value: unknown) => boolean;

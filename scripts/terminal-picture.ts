@@ -53,8 +53,8 @@ const terminal = new TerminalProgram(process.execPath, [program, "--mode", "ask"
 });
 await terminal.until("hermes-4-405b");
 terminal.type("average of an empty list fails, please mend @average.ts\r");
-await terminal.until("y Allow once");
-await terminal.untilTyped("y", () => terminal.text.includes("✓ Allow once"));
+await terminal.until("y Allow Once");
+await terminal.untilTyped("y", () => terminal.text.includes("✓ Allow Once"));
 await terminal.until("Before, it threw");
 await terminal.settled();
 writeFileSync("docs/terminal.svg", drawn(terminal.cells));

@@ -28,6 +28,11 @@ const SHOWING = /\.(show\w+Message|setStatusBarMessage)$|^(withErrorMessage|show
 
 const VALUE_OPERATORS = ["??", "||", "&&", "+"];
 
+/** Elements of the panel that act on a click, their names, and words that have no capital inside a title. */
+const BUTTON = /^(button|IconButton|ChipButton)$/;
+const BUTTON_NAME = /^(name|title|aria-label)$/;
+const SMALL_WORDS = /^(a|an|and|as|at|by|for|from|in|into|its|of|on|or|the|to|with)$/;
+
 /** Folders whose code is checked. */
 const FOLDERS = ["extension", "webview"];
 
@@ -57,6 +62,9 @@ function manifestProblems() {
     ...strings
       .filter(({ key, isShown, text }) => key === undefined && isShown && isText(text))
       .map(({ path }) => `package.json: ${path} needs a key of package.nls.json`),
+    ...Object.entries(english)
+      .filter(([key, text]) => key.startsWith("command.") && !isTitle(text))
+      .map(([key]) => `package.nls.json: ${key} is a command, in Title Case`),
     ...without(english).map((key) => `package.nls.json: there is no ${key}`),
     ...without(german).map((key) => `package.nls.de.json: there is no ${key}`),
     ...Object.keys({ ...english, ...german })
@@ -124,6 +132,7 @@ function readSources() {
       const text = translatedText(node);
       if (text !== undefined && ts.isStringLiteralLike(text)) texts.add(text.text);
       else if (text !== undefined) report(text, "the text of `t` is no string literal");
+      if (text !== undefined && isButton(node) && !isTitle(text.text)) report(text, "a button is in Title Case");
       for (const shown of shownParts(node)) report(shown, `shows a text without \`${functionOf(file)}\``);
       ts.forEachChild(node, visit);
     };
@@ -146,6 +155,23 @@ function translatedText(node) {
   return ts.isCallExpression(node) && /^(t|vscode\.l10n\.t)$/.test(node.expression.getText())
     ? node.arguments[0]
     : undefined;
+}
+
+/** `node` is a call of `t` for the text or a name of a button. */
+function isButton(node) {
+  let place = node.parent;
+  while (ts.isConditionalExpression(place) || ts.isBinaryExpression(place) || ts.isJsxExpression(place))
+    place = place.parent;
+  if (ts.isJsxElement(place)) return BUTTON.test(place.openingElement.tagName.getText());
+  if (!ts.isJsxAttribute(place)) return false;
+  return BUTTON_NAME.test(place.name.getText()) && BUTTON.test(place.parent.parent.tagName.getText());
+}
+
+/** All words before a colon or a bracket have capitals, but small ones inside. A sentence with its full stop explains a button. */
+function isTitle(text) {
+  const words = text.split(/: | \(|\n/)[0].split(" ");
+  const isCapital = (word, index) => !/^\p{Ll}[\p{L}\d,…]*$/u.test(word) || (index > 0 && SMALL_WORDS.test(word));
+  return text.endsWith(".") || words.every(isCapital);
 }
 
 /** A literal of the webview that begins as a sentence does: it is shown somewhere. */

@@ -28,18 +28,18 @@ export async function attachFiles(draft: Signal<Draft>, files: readonly File[], 
   );
 }
 
+type Attached = { readonly attachments: readonly Attachment[]; readonly refused: readonly string[] };
+
 /** Adds attachments to the draft. A large picture is scaled down first. */
-export async function attachFitting(
-  draft: Signal<Draft>,
-  attachments: readonly Attachment[],
-  seesPictures: boolean,
-): Promise<void> {
-  if (attachments.every(({ kind }) => kind !== "picture")) draft.value = withAttachments(draft.peek(), attachments);
-  else
-    await attachRead(
-      draft,
-      attachments.map((attachment) => fitted(attachment, seesPictures)),
-    );
+export async function attachFitting(draft: Signal<Draft>, added: Attached, seesPictures: boolean): Promise<void> {
+  const { attachments, refused } = added;
+  const isPlain = refused.length === 0 && attachments.every(({ kind }) => kind !== "picture");
+  if (isPlain) draft.value = withAttachments(draft.peek(), attachments);
+  else await attachRead(draft, [...attachments.map((one) => fitted(one, seesPictures)), ...refused.map(refusal)]);
+}
+
+async function refusal(reason: string): Promise<Refusal> {
+  return { reason };
 }
 
 async function attachRead(draft: Signal<Draft>, reading: readonly Promise<Attachment | Refusal>[]): Promise<void> {

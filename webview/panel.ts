@@ -1,6 +1,5 @@
 /** The panel outside its views: wires the host's messages to the state, and owns the page and the draft. */
 import { computed, effect, type ReadonlySignal, type Signal, signal } from "@preact/signals";
-import type { Attachment } from "../agent-core/protocol/attachments.ts";
 import type { HermesExtensionAction } from "../agent-core/protocol/extensions.ts";
 import type { HostMessage, PanelCommand, PanelEvent } from "../agent-core/protocol/panel-events.ts";
 import type { PanelMessage } from "../agent-core/protocol/panel-messages.ts";
@@ -33,7 +32,6 @@ export type OpenTask = {
   readonly ref: TaskRef;
   /** Session of the sub-agent. */
   readonly child: string;
-  /** Shows the conversation. */
   readonly view: Panel;
 };
 
@@ -49,6 +47,7 @@ const READER_MESSAGES: readonly PanelMessage["type"][] = [
   "open-link",
   "open-picture",
   "insert-text",
+  "show-diagram",
   "apply-code",
 ];
 
@@ -58,7 +57,6 @@ export class Panel {
   /** Clock of the state's times, in milliseconds. */
   readonly now: () => number;
   readonly memory: PanelMemory;
-  /** Message in the composer. */
   readonly draft: Signal<Draft>;
   readonly mentions = new MentionSearch((message) => this.post(message));
   /** Links of the inline code in answers. */
@@ -144,12 +142,6 @@ export class Panel {
     this.draft.value = withText(this.draft.value, text);
   }
 
-  /** Adds attachments to the draft, and focuses the composer. */
-  attach(attachments: readonly Attachment[]): void {
-    void attachFitting(this.draft, attachments, seesPictures(this.store.state.configOptions));
-    this.composerFocus.value += 1;
-  }
-
   /** Reads files into a draft: by default into the composer's, which gets the focus. */
   attachFiles(files: readonly File[], draft = this.draft): void {
     void attachFiles(draft, files, seesPictures(this.store.state.configOptions));
@@ -196,6 +188,7 @@ export class Panel {
     clearTimeout(this.#searchTimer);
     this.#go({ sessions: false, isOpening: false });
     this.post({ type: "history-close" });
+    this.composerFocus.value += 1;
   }
 
   /** Opens the page of extensions. */
@@ -208,6 +201,7 @@ export class Panel {
   closeExtensions(): void {
     this.#go({ extensions: false });
     this.seeExtensions();
+    this.composerFocus.value += 1;
   }
 
   /** The sub-agent whose conversation is on the page. */
@@ -275,13 +269,17 @@ export class Panel {
 
   closeSetup(): void {
     this.#go({ setup: false });
+    this.composerFocus.value += 1;
   }
 
   #run(command: PanelCommand): void {
     switch (command.kind) {
-      case "compose":
-        this.compose(command.text);
+      case "compose": {
+        const { text, attachments = [], refused = [] } = command;
+        this.compose(text);
+        void attachFitting(this.draft, { attachments, refused }, seesPictures(this.store.state.configOptions));
         break;
+      }
       case "withdraw":
         this.#withdraw(command.text);
         break;
@@ -291,9 +289,6 @@ export class Panel {
         this.draft.value = emptyDraft;
         break;
       }
-      case "attach":
-        this.attach(command.attachments);
-        break;
       case "new-session":
         this.#showConversation();
         this.compose();
@@ -354,7 +349,6 @@ export class PanelStore {
     this.#options = options;
   }
 
-  /** The state on screen. */
   get shown(): ReadonlySignal<PanelState> {
     return this.#shown;
   }

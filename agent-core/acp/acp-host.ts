@@ -2,13 +2,13 @@
 import { homedir } from "node:os";
 import {
   type AgentContext,
-  type ClientCapabilities,
   type CreateTerminalRequest,
   methods,
   RequestError,
   type TerminalOutputRequest,
 } from "@zed-industries/agent-client-protocol";
 import type { ConfiguredAgent } from "../agent/configured-agent.ts";
+import type { SandboxWatch } from "../approval/sandbox-watch.ts";
 import { spillFolder, withheldFolder } from "../config/home.ts";
 import type {
   EditedFile,
@@ -37,43 +37,52 @@ import {
   terminalMethods,
 } from "../protocol/processes.ts";
 import { clientFiles } from "./client-files.ts";
-import { hermesCapabilities } from "./connected-client.ts";
+import type { ConnectedClient } from "./connected-client.ts";
 import { messageWithCause } from "./request-errors.ts";
 import type { SessionParams } from "./session-params.ts";
+
+/** Without background work, planned jobs, slash commands, and the project's files of instructions. */
+export type TaskOptions = {
+  /** Added to the system prompt. */
+  readonly systemMessage: string | undefined;
+  /** Home whose lists of models the tasks share. */
+  readonly modelsHome: string;
+  /** Folder for temporary files of its commands, absolute. */
+  readonly temporary: string;
+};
 
 type SessionHostOptions = Omit<AcpHostOptions, "roots" | "backend"> & {
   /** Our own home folder. */
   readonly home: string;
+  readonly task: TaskOptions | undefined;
 };
 
 /** Runs commands where the configuration says. */
 export function sessionHost(
   { config, variables }: Pick<ConfiguredAgent, "config" | "variables">,
   { cwd, otherFolders }: Pick<SessionParams, "cwd" | "otherFolders">,
-  { home, ...options }: SessionHostOptions,
+  { home, task, ...options }: SessionHostOptions,
 ): Host {
   const roots = [cwd, ...otherFolders] as const;
   const scope = { cwd, roots, home: homedir(), hermesHome: home, resolvePath };
   const folders = { withheld: withheldFolder(home), outputs: spillFolder(home, options.sessionId) };
-  let hasConfined = false;
+  let watch: SandboxWatch | undefined;
   const backend = configuredBackend(config.terminal, roots, variables, {
+    temporary: task?.temporary,
     async confine(caches, command) {
+      const { watchOf } = await import("../approval/sandbox-watch.ts");
       const { confine } = await import("../approval/confinement.ts");
-      hasConfined = true;
+      watch = watchOf(scope);
       return confine(scope, { ...folders, caches }, command);
     },
+    settle: async () => (await watch?.settle(folders.withheld)) ?? [],
     async guardGit(caches, command, writable) {
       const { guardedLine } = await import("../approval/git-guard.ts");
       return guardedLine(command, caches, scope, writable);
     },
   });
   const host = acpHost({ ...options, roots, backend });
-  const accept = async (path: string): Promise<void> => {
-    if (!hasConfined) return;
-    const { acceptWrites } = await import("../approval/sandbox-watch.ts");
-    await acceptWrites(scope, [path]);
-  };
-  return { ...host, files: reportedFiles(host.files, accept) };
+  return { ...host, files: reportedFiles(host.files, async (path) => watch?.accept([path])) };
 }
 
 /** The same files; `onWritten` gets the path of each file that was written. */
@@ -95,7 +104,7 @@ function reportedFiles(files: HostFiles, onWritten: (path: string) => Promise<vo
 
 type AcpHostOptions = {
   readonly client: AgentContext;
-  readonly capabilities: ClientCapabilities;
+  readonly identity: Pick<ConnectedClient, "ours" | "capabilities">;
   readonly sessionId: string;
   /** Workspace folders, absolute. */
   readonly roots: readonly string[];
@@ -106,8 +115,8 @@ type AcpHostOptions = {
 };
 
 /** Runs commands with `backend`. */
-export function acpHost({ client, capabilities, sessionId, roots, local, backend }: AcpHostOptions): Host {
-  const ours = hermesCapabilities(capabilities);
+export function acpHost({ client, identity, sessionId, roots, local, backend }: AcpHostOptions): Host {
+  const { ours, capabilities } = identity;
   return {
     search: local.search,
     files: clientFiles({

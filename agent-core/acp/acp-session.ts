@@ -1,16 +1,10 @@
 /** An open session: its agent, mode and trust, and the updates that its client gets. */
 import { setTimeout as delay } from "node:timers/promises";
-import {
-  type AgentContext,
-  type ContentBlock,
-  methods,
-  type PromptResponse,
-  type SessionConfigOption,
-  type SessionUpdate,
-} from "@zed-industries/agent-client-protocol";
+import type { AgentContext, SessionConfigOption, SessionUpdate } from "@zed-industries/agent-client-protocol";
 import type { AIAgent } from "../agent/ai-agent.ts";
 import type { CompressedEvent, StatusEvent } from "../agent/callbacks.ts";
 import type { ApprovalMode } from "../approval/decision.ts";
+import { prepareSandbox } from "../host/terminals/sandbox/find-sandbox.ts";
 import { extensionMethods } from "../protocol/extensions.ts";
 import { notify } from "../protocol/method.ts";
 import { processMethods } from "../protocol/processes.ts";
@@ -19,13 +13,11 @@ import { warmUpModel } from "../providers/stream-model.ts";
 import type { Journal } from "../sessions/journal.ts";
 import { ProcessWatch } from "../tools/terminal/process-watch.ts";
 import type { CommandSession } from "./commands/command.ts";
-import { availableCommands } from "./commands/slash-commands.ts";
+import { availableCommands as commandList } from "./commands/slash-commands.ts";
 import { DEFAULT_MODE, modeOf, modeOption } from "./config-options.ts";
-import { hermesCapabilities } from "./connected-client.ts";
-import { compactionUpdate, compressionUpdate, noticeAsThought } from "./conversation-updates.ts";
+import { compactionUpdate, compressionUpdate } from "./conversation-updates.ts";
 import { Goal } from "./goal.ts";
-import { NextUpdates } from "./next-protocol.ts";
-import { leftOut } from "./prompt-content.ts";
+import { ClientUpdates } from "./next-protocol.ts";
 import { PromptRunner } from "./prompt-runner.ts";
 import { ReplayPages } from "./replay.ts";
 import { RestorePoints } from "./restore-points.ts";
@@ -33,12 +25,8 @@ import { type SessionAgentOptions, sessionAgent } from "./session-agent.ts";
 import { SessionModel } from "./session-model.ts";
 import { type Updates, updateCallbacks } from "./update-callbacks.ts";
 
-/** Updates of a replay that may be unsent at the same time. */
-const SENT_AT_ONCE = 64;
-/** The preparation starts after this delay, so that an immediate prompt does not wait for it. Milliseconds. */
+/** Delay of the preparation after the opening, so that an immediate prompt comes first, and after the first request. Milliseconds. */
 const WARM_UP_DELAY_MS = 20;
-/** Delay for a client that prompts at once: its first request is sent, and the model has not answered yet. Milliseconds. */
-const EARLY_PROMPT_DELAY_MS = 100;
 
 export type AcpSessionOptions = SessionAgentOptions &
   Pick<CommandSession, "readStored" | "importSessions" | "learning" | "jobs"> & {
@@ -71,21 +59,21 @@ export class AcpSession {
   readonly model: SessionModel;
   /** Use of a message that comes while a turn runs. */
   readonly busyInputMode: "queue" | "steer" | "interrupt";
+  /** For many updates at once. */
+  readonly updates: ClientUpdates;
   readonly #client: AgentContext;
   readonly #titled: () => void;
-  readonly #takeLearnt: AcpSessionOptions["takeLearnt"];
   readonly #make: () => SessionParts;
   #parts: SessionParts | undefined;
   /** True for a new session of a client that also lists sessions without messages. Our extension does not. */
   readonly #isKept: boolean;
   /** The client handles `_hermes/extensions/changed`. */
   readonly #showsExtensions: boolean;
-  readonly #next: NextUpdates;
-  /** The client shows notices; other clients get thoughts. */
-  readonly #showsNotices: boolean;
   #isAnnouncing: boolean = false;
   /** Aborted by the first prompt. */
   readonly #warming = new AbortController();
+  /** Resolves with the first request to a model. */
+  readonly #asked = Promise.withResolvers<void>();
   readonly #status: (event: StatusEvent) => void;
   readonly #contextPressure: Updates["callbacks"]["contextPressure"];
   #notesSent: boolean = false;
@@ -97,18 +85,19 @@ export class AcpSession {
 
   constructor(options: AcpSessionOptions) {
     const { client, identity, params, id, stored, configured, directory, model } = options;
-    const ours = hermesCapabilities(identity.capabilities);
+    const { ours } = identity;
     this.id = id;
     this.cwd = params.cwd;
     this.busyInputMode = configured.config.display.busyInputMode;
     this.#client = client;
     this.#titled = options.titled;
-    this.#takeLearnt = options.takeLearnt;
     this.#mode = modeOf(stored?.mode ?? "") ?? DEFAULT_MODE;
     this.#isTrusted = params.trusted;
-    this.#next = new NextUpdates(identity.capabilities);
-    this.#showsNotices = identity.capabilities.session?.notices != null;
-    const updates = updateCallbacks({ send: (update) => this.send(update), costUsd: () => this.agent.usage.costUsd });
+    this.updates = new ClientUpdates(client, id, identity.capabilities);
+    const updates = updateCallbacks({
+      send: (update) => this.send(update),
+      costUsd: () => this.agent.setup.ledger.sum.costUsd,
+    });
     const { status } = updates.callbacks;
     this.#status = status;
     this.#contextPressure = updates.callbacks.contextPressure;
@@ -153,23 +142,13 @@ export class AcpSession {
   /** The user trusts the workspace from now on. */
   trust(): void {
     this.#isTrusted = true;
-    this.agent.extensions.trust();
+    this.agent.setup.extensions.trust();
   }
 
   /** Sends an update. A closed connection drops it. */
   send(update: SessionUpdate): void {
-    void this.#deliver(update);
+    void this.updates.send(update);
     if (update.sessionUpdate === "session_info_update" && update.title != null) this.#titled();
-  }
-
-  /** Sends many updates, no faster than the client reads them. */
-  async sendAll(updates: Iterable<SessionUpdate>): Promise<void> {
-    let count = 0;
-    for (const update of updates) {
-      const sent = this.#deliver(update);
-      count += 1;
-      if (count % SENT_AT_ONCE === 0) await sent;
-    }
   }
 
   /** Shows how full the window is, before the first answer of this process. An empty session shows nothing. */
@@ -185,10 +164,11 @@ export class AcpSession {
     if (this.#isAnnouncing) return;
     this.#isAnnouncing = true;
     afterResponse(async () => {
-      await this.agent.skills?.loaded(); // avoids a second list right after this one
+      await this.agent.setup.skills?.loaded(); // avoids a second list right after this one
       this.#isAnnouncing = false;
-      const { commands, extensions } = this.agent;
-      this.send({ sessionUpdate: "available_commands_update", availableCommands: availableCommands(commands) });
+      const { extensions } = this.agent.setup;
+      const availableCommands = commandList(extensions.commands());
+      this.send({ sessionUpdate: "available_commands_update", availableCommands });
       if (!this.#showsExtensions) return;
       notify(this.#client, extensionMethods.changed, { sessionId: this.id, items: extensions.items() });
     });
@@ -198,35 +178,28 @@ export class AcpSession {
     if (mode === this.#mode) return;
     this.#mode = mode;
     this.#made.journal.append({ type: "mode", mode });
-    this.agent.modeChanged();
+    this.agent.setup.policy.changed();
     this.send({ sessionUpdate: "current_mode_update", currentModeId: mode });
     this.#sendOptions();
   }
 
-  /** Prepares the first request and the first tool call while the user types. An earlier prompt precedes both. */
-  warmUp(): void {
+  /**
+   * Prepares the first request and the first tool call while the user types. After an earlier prompt its request comes first:
+   * the processor has little to do before the answer.
+   */
+  warmUp(hasSandbox: boolean): void {
     const { signal } = this.#warming;
     const prepare = async (): Promise<void> => {
-      if (!signal.aborted) await warmUpModel(this.agent.model, signal);
-      if (signal.aborted) await delay(EARLY_PROMPT_DELAY_MS, undefined, { ref: false });
+      if (!signal.aborted) await warmUpModel(this.agent.setup.models.current, signal);
+      if (signal.aborted) await this.#asked.promise.then(() => delay(WARM_UP_DELAY_MS, undefined, { ref: false }));
+      if (hasSandbox) void prepareSandbox();
       await this.agent.warmUp();
     };
     setTimeout(prepare, WARM_UP_DELAY_MS).unref();
   }
 
-  /** Runs a prompt after the earlier ones. Rejects with a `RequestError` when the model cannot be used. */
-  prompt(blocks: readonly ContentBlock[], signal: AbortSignal): Promise<PromptResponse> {
-    this.#warming.abort();
-    this.#sendNotes();
-    const learnt = this.#takeLearnt();
-    if (learnt.length > 0) this.#status({ severity: "info", message: learnt.join(" ") });
-    for (const message of leftOut(blocks)) this.#status({ severity: "warning", message });
-    return this.#made.prompts.run(blocks, signal);
-  }
-
-  /** Runs work that must not overlap a turn. Throws the protocol's error when a prompt runs or waits. */
-  betweenTurns<Value>(work: () => Promise<Value>): Promise<Value> {
-    return this.#made.prompts.betweenTurns(work);
+  get prompts(): PromptRunner {
+    return this.#made.prompts;
   }
 
   cancel(): void {
@@ -265,7 +238,7 @@ export class AcpSession {
   #makeParts(options: AcpSessionOptions, { callbacks, endTurn }: Updates): SessionParts {
     const { client, identity, id, stored, log, notes, beginTurn } = options;
     const { status } = callbacks;
-    const ours = hermesCapabilities(identity.capabilities);
+    const { ours } = identity;
     const showsCompactions = identity.capabilities.session?.compaction != null;
     const send = (update: SessionUpdate): void => this.send(update);
     const trusted = (): boolean => this.#isTrusted;
@@ -276,9 +249,13 @@ export class AcpSession {
       status,
       callbacks: {
         ...callbacks,
+        thinking: (event) => {
+          this.#asked.resolve();
+          callbacks.thinking(event);
+        },
         compressed: (event) => {
           this.#sendCompression(event);
-          if (showsCompactions) this.send(compactionUpdate(this.agent.compression));
+          if (showsCompactions) this.send(compactionUpdate(this.agent.session.conversation.compression));
           else if (ours.compressions !== true) status({ severity: "info", message: compressionNotice(event) });
         },
         status: (event) => {
@@ -288,7 +265,7 @@ export class AcpSession {
       },
     });
     this.model.attach(agent);
-    agent.extensions.onChange(() => this.announceExtensions());
+    agent.setup.extensions.onChange(() => this.announceExtensions());
     const goal = new Goal({ agent, stored: stored?.goal, record: (entry) => journal.append(entry) });
     const forCommands = (signal: AbortSignal): CommandSession => ({ ...this.#forCommands(options, signal), goal });
     return {
@@ -300,6 +277,12 @@ export class AcpSession {
         agent,
         journal,
         client: identity,
+        prompted: () => {
+          this.#warming.abort();
+          this.#sendNotes();
+        },
+        takeLearnt: options.takeLearnt,
+        status,
         endTurn,
         forCommands,
         goal,
@@ -332,16 +315,6 @@ export class AcpSession {
     this.#made.journal.note(this.#turns > 0 ? state : undefined);
   }
 
-  /** Settles when the update has left. Never rejects. */
-  async #deliver(sent: SessionUpdate): Promise<void> {
-    const shown = sent.sessionUpdate === "notice" && !this.#showsNotices ? noticeAsThought(sent) : sent;
-    if (shown === undefined) return;
-    const notified = this.#next.of(shown).map((update) => {
-      return this.#client.notify(methods.client.session.update, { sessionId: this.id, update });
-    });
-    await Promise.all(notified).catch(() => undefined);
-  }
-
   #forCommands(options: AcpSessionOptions, signal: AbortSignal): Omit<CommandSession, "goal"> {
     const { params, index, readStored, importSessions, learning, jobs } = options;
     const { agent, model, mode, restores, id } = this;
@@ -352,6 +325,7 @@ export class AcpSession {
       mode,
       restores,
       cwd: params.cwd,
+      worktrees: options.configured.config.worktrees,
       signal,
       index,
       readStored,
@@ -371,7 +345,7 @@ export class AcpSession {
   }
 
   #sendCompression(event: CompressedEvent): void {
-    const { transcript, compression } = this.agent;
+    const { transcript, compression } = this.agent.session.conversation;
     if (compression !== undefined) this.send(compressionUpdate(transcript, compression, event));
   }
 
@@ -392,7 +366,7 @@ function compressionNotice({ messages, tokensBefore, tokensAfter }: CompressedEv
 }
 
 function watchProcesses(
-  { processes }: AIAgent,
+  { shell: { processes } }: AIAgent,
   client: AgentContext,
   sessionId: string,
   log: (line: string) => void,

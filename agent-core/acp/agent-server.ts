@@ -1,8 +1,7 @@
 /** The agent of one connection: its client, its configuration and its open sessions. */
 import { setTimeout as delay } from "node:timers/promises";
 import type { AgentContext } from "@zed-industries/agent-client-protocol";
-import { type ConfiguredAgent, configuredAgent } from "../agent/configured-agent.ts";
-import { ModelDirectory } from "../agent/model-directory.ts";
+import type { ConfiguredAgent } from "../agent/configured-agent.ts";
 import { withLostResults } from "../agent/stored-agent.ts";
 import { type Environment, homeFolder } from "../config/home.ts";
 import type { Host } from "../host/host.ts";
@@ -10,33 +9,30 @@ import { folderProblem } from "../host/node-files.ts";
 import { prepareSandbox } from "../host/terminals/sandbox/find-sandbox.ts";
 import { type Clock, systemClock } from "../platform/clock.ts";
 import { messageOf } from "../platform/errors.ts";
-import { useNetwork } from "../platform/http/connections.ts";
 import { KeyedQueue } from "../platform/keyed-queue.ts";
 import { failure } from "../protocol/handle.ts";
 import type { HermesImport, HermesImported, HermesShelf } from "../protocol/sessions.ts";
-import { discoverEditorModels } from "../providers/catalogue/discovered-models.ts";
-import { deployments } from "../providers/deployments.ts";
 import { choiceId } from "../providers/model-choice.ts";
 import type { Journal } from "../sessions/journal.ts";
 import type { ReviewOutcome } from "../sessions/outcome-entries.ts";
 import type { StoredSession } from "../sessions/read-journal.ts";
 import { newSessionId } from "../sessions/session-files.ts";
-import { writeProblem } from "../sessions/write-fault.ts";
+import type { TaskOptions } from "./acp-host.ts";
 import { AcpSession } from "./acp-session.ts";
-import { Background } from "./background.ts";
-import { ConnectedClient, hermesCapabilities } from "./connected-client.ts";
+import { Background } from "./background-learning.ts";
+import { ConnectedClient } from "./connected-client.ts";
+import { LiveConfiguration } from "./live-configuration.ts";
 import { type JobAgent, type JobAgentOptions, PlannedJobs } from "./planned-jobs.ts";
 import { authRequired, sessionUnusable } from "./request-errors.ts";
 import { startingModel } from "./session-model.ts";
 import { checkAbsolute, checkFolders, type SessionParams } from "./session-params.ts";
-import { type ForkSource, StoredSessions } from "./stored-sessions.ts";
+import { type ForkSource, StoredSessions, storedNotes } from "./stored-sessions.ts";
 
 export type AgentServerOptions = {
   readonly version: string;
   readonly environment: Environment;
   /** This machine. */
   readonly local: Host;
-  /** One line for the log. */
   readonly log: (line: string) => void;
   /** Time of sessions, journals, memory and skills. Default: the system's. */
   readonly clock?: Clock;
@@ -46,19 +42,8 @@ export type AgentServerOptions = {
   readonly task?: TaskOptions;
 };
 
-/** Without background work, planned jobs, slash commands, and the project's files of instructions. */
-export type TaskOptions = {
-  /** Added to the system prompt. */
-  readonly systemMessage: string | undefined;
-  /** Home whose lists of models the tasks share. */
-  readonly modelsHome: string;
-};
-
 /** Longest wait of a task for the prices in the list of models. Milliseconds. */
 const PRICES_MS = 2_000;
-
-/** Delay of the sandbox test, so that an immediate prompt sends its request first. Milliseconds. */
-const SANDBOX_DELAY_MS = 50;
 
 export class AgentServer {
   readonly options: AgentServerOptions;
@@ -190,19 +175,19 @@ export class AgentServer {
   /** Rejects with an Error in one line when the title cannot be written. */
   async renameSession(id: string, title: string): Promise<void> {
     const open = this.#sessions.get(id);
-    if (open !== undefined) open.agent.setTitle(title);
+    if (open !== undefined) open.agent.session.setTitle(title);
     else await this.stored.rename(await this.readStored(id), title);
   }
 
   async shelveSession(id: string, shelf: HermesShelf | null): Promise<void> {
     const open = this.#sessions.get(id);
     if (open === undefined) return this.stored.shelve(await this.readStored(id), shelf);
-    open.agent.shelve(shelf);
+    open.agent.session.journal({ type: "shelf", shelf });
     this.client.notifySessionsChanged();
   }
 
   importSessions(request: HermesImport, signal: AbortSignal): Promise<HermesImported> {
-    return this.stored.import(request, [...this.#sessions.keys()], signal);
+    return this.stored.import(request, signal);
   }
 
   closeSession(id: string): Promise<void> {
@@ -236,7 +221,6 @@ export class AgentServer {
     for (const session of this.#sessions.values()) session.trust();
   }
 
-  /** The user saved this file in the editor. */
   userSaved(path: string): void {
     for (const { agent } of this.#sessions.values()) agent.checkpoints?.userSaved(path);
   }
@@ -247,8 +231,7 @@ export class AgentServer {
   }
 
   /**
-   * Ends every session with its processes. Stores unprompted sessions, so that the client can load them in its next
-   * connection.
+   * Ends every session with its processes. Stores unprompted sessions, so that the client can load them in its next connection.
    */
   async dispose(): Promise<void> {
     for (const session of this.#sessions.values()) session.keep();
@@ -277,7 +260,9 @@ export class AgentServer {
     const model = await startingModel(directory, choices, this.#client.keyHint);
     const { local, log, job, task } = this.options;
     if (task !== undefined) await Promise.race([directory.refresh(), delay(PRICES_MS, undefined, { ref: false })]);
-    if (configured.config.terminal.sandbox !== "off") await this.#prepareSandbox();
+    const hasSandbox = configured.config.terminal.sandbox !== "off";
+    // A client that shows the sandbox waits for its test. For other clients the test runs while the user types.
+    if (hasSandbox && this.#client.ours.sandbox === true) await prepareSandbox();
     const session = createSession(() => {
       const made = new AcpSession({
         client,
@@ -310,16 +295,10 @@ export class AgentServer {
     this.#sessions.set(id, session);
     this.#unsaved.delete(id);
     session.model.refresh();
-    session.warmUp();
+    session.warmUp(hasSandbox);
     this.stored.startCleanup();
     if (job === undefined && task === undefined) this.background.start();
     return session;
-  }
-
-  /** A client that shows the sandbox waits for its test. For other clients the test runs while the user types. */
-  async #prepareSandbox(): Promise<void> {
-    if (hermesCapabilities(this.#client.capabilities).sandbox === true) await prepareSandbox();
-    else setTimeout(prepareSandbox, SANDBOX_DELAY_MS).unref();
   }
 }
 
@@ -333,92 +312,5 @@ function createSession(create: () => AcpSession): AcpSession {
     return create();
   } catch (error) {
     throw failure(`config.yaml: ${messageOf(error)}`);
-  }
-}
-
-/** Warnings about a stored session, one line each. `folderProblem` ends a sentence about the folder. */
-function storedNotes(
-  { path, damagedLines, cwd: before }: StoredSession,
-  cwd: string,
-  folderProblem: string | undefined,
-): readonly string[] {
-  const fault = writeProblem(path);
-  return [
-    ...(damagedLines === 0 ? [] : [`${linesOf(damagedLines)} left out; the rest is complete (${path}).`]),
-    ...(fault === undefined ? [] : [`This session can be read but not saved: ${fault}.`]),
-    ...(before === "" || before === cwd ? [] : [`This session began in ${before}, and goes on in ${cwd}.`]),
-    ...(folderProblem === undefined ? [] : [`The folder ${cwd} ${folderProblem}. ${WITHOUT_FOLDER}`]),
-  ];
-}
-
-const WITHOUT_FOLDER = "The conversation is complete. Commands and file edits work again once the folder exists.";
-
-function linesOf(count: number): string {
-  return count === 1
-    ? "1 line of this session's journal cannot be read and was"
-    : `${count} lines of this session's journal cannot be read and were`;
-}
-
-/** Settings of sessions whose user is not at the machine: commands run in the sandbox or not at all, and only people approve. */
-function forChats(configured: ConfiguredAgent): ConfiguredAgent {
-  const { options, config } = configured;
-  const terminal = { ...config.terminal, sandbox: "on" as const };
-  return { ...configured, config: { ...config, terminal }, options: { ...options, approvals: "manual" } };
-}
-
-type LiveConfigurationOptions = {
-  /** Home of the lists of models. */
-  readonly home: string;
-  readonly environment: Environment;
-  /** The current client, which may offer models. */
-  readonly client: () => ConnectedClient;
-  /** One line for the log. */
-  readonly log: (line: string) => void;
-  readonly clock: Clock;
-};
-
-/** Configuration while the agent runs: the home's files, and variables that the client has changed since the start. */
-class LiveConfiguration {
-  readonly directory: ModelDirectory;
-  readonly #client: () => ConnectedClient;
-  readonly #clock: Clock;
-  #environment: Environment;
-
-  /** Variables of the process, with the client's changes. */
-  get environment(): Environment {
-    return this.#environment;
-  }
-
-  constructor({ home, environment, client, log, clock }: LiveConfigurationOptions) {
-    this.#environment = environment;
-    this.#clock = clock;
-    this.#client = client;
-    const editorModels = async () => {
-      const { models } = client();
-      return models === undefined ? [] : discoverEditorModels(models);
-    };
-    this.directory = new ModelDirectory({ home, log, editorModels });
-  }
-
-  /** Reads the configuration again. */
-  async read(): Promise<ConfiguredAgent> {
-    const { platform, isChat } = this.#client();
-    const own = await configuredAgent(this.#environment, platform, this.#clock);
-    const configured = isChat ? forChats(own) : own;
-    this.directory.configure(configured);
-    useNetwork(configured.options.environment);
-    // A key of the client may be newer than the one that the session started with.
-    const refreshEnvironment = async (): Promise<Environment> =>
-      (await configuredAgent(this.#environment, platform)).options.environment;
-    return { ...configured, options: { ...configured.options, refreshEnvironment } };
-  }
-
-  /** Sets variables for the next reading; null unsets one. */
-  change(changes: Readonly<Record<string, string | null>>): void {
-    const entries = Object.entries(changes).map(([name, value]) => [name, value ?? undefined] as const);
-    this.#environment = { ...this.#environment, ...Object.fromEntries(entries) };
-    for (const { name, keyVariable = "", urlVariable = "" } of deployments) {
-      if (keyVariable in changes || urlVariable in changes) this.directory.forget(name);
-    }
   }
 }

@@ -1,7 +1,7 @@
 /** Questions of the agent to the user through the client: approvals, questions of the model, and pages in a browser. */
+
 import {
   type AgentContext,
-  type ClientCapabilities,
   methods,
   type PermissionOption,
   type RequestPermissionRequest,
@@ -9,20 +9,22 @@ import {
 } from "@zed-industries/agent-client-protocol";
 import type { ApprovalAnswer, ApprovalRequest } from "../agent/callbacks.ts";
 import type { PasswordAnswer, PasswordQuestion } from "../host/terminals/terminals.ts";
+import { fenced } from "../messages/message.ts";
 import { newId } from "../platform/new-id.ts";
+import { bothEnds } from "../platform/one-line.ts";
 import { visibleText } from "../platform/visible-text.ts";
 import { type HermesPermissionMeta, HermesPermissionOutcome } from "../protocol/conversation.ts";
 import { openUrlMethod } from "../protocol/extensions.ts";
 import { call, endingWith, readMeta } from "../protocol/method.ts";
 import { passwordMethod } from "../protocol/processes.ts";
 import type { Answer, Question } from "../tools/tool.ts";
-import { hermesCapabilities } from "./connected-client.ts";
-import { diffContent, fenced } from "./conversation-updates.ts";
+import type { ConnectedClient } from "./connected-client.ts";
+import { diffContent } from "./conversation-updates.ts";
 
-const ONCE: PermissionOption = { optionId: "once", name: "Allow once", kind: "allow_once" };
-const SESSION: PermissionOption = { optionId: "session", name: "Allow for this session", kind: "allow_always" };
+const ONCE: PermissionOption = { optionId: "once", name: "Allow Once", kind: "allow_once" };
+const SESSION: PermissionOption = { optionId: "session", name: "Allow for This Session", kind: "allow_always" };
 /** Only for clients that show the names. Other clients bind one key to each kind, and their users mean "for now". */
-const ALWAYS: PermissionOption = { optionId: "always", name: "Always allow", kind: "allow_always" };
+const ALWAYS: PermissionOption = { optionId: "always", name: "Always Allow", kind: "allow_always" };
 const REJECT: PermissionOption = { optionId: "reject", name: "Reject", kind: "reject_once" };
 
 /** Length of a command that a permission request shows; `tool_call` carries all of it. Characters. */
@@ -88,9 +90,8 @@ A lasting answer covers: ${visibleText(grant)}`);
 /** Both ends of a long command. */
 function shownCommand(command: string): string {
   const hidden = command.length - SHOWN_COMMAND_CHARS;
-  if (hidden <= 0) return command;
-  const half = SHOWN_COMMAND_CHARS / 2;
-  return `${command.slice(0, half)}\n[… ${hidden} characters; the tool call's input has all of them …]\n${command.slice(-half)}`;
+  const gap = `\n[… ${hidden} characters; the tool call's input has all of them …]\n`;
+  return bothEnds(command, SHOWN_COMMAND_CHARS, gap);
 }
 
 function answerOf({ outcome }: RequestPermissionResponse, options: readonly PermissionOption[]): ApprovalAnswer {
@@ -198,12 +199,12 @@ export async function openPage(
   {
     client,
     sessionId,
-    capabilities,
-  }: Pick<UserClient, "client" | "sessionId"> & { readonly capabilities: ClientCapabilities },
+    identity: { ours, capabilities },
+  }: Pick<UserClient, "client" | "sessionId"> & { readonly identity: Pick<ConnectedClient, "ours" | "capabilities"> },
   { url: { href: url }, purpose: message, done }: Page,
 ): Promise<PageOutcome> {
   try {
-    if (hermesCapabilities(capabilities).openUrl === true) {
+    if (ours.openUrl === true) {
       return (await call(client, openUrlMethod, { url })).opened ? "opened" : "refused";
     }
     if (capabilities.elicitation?.url == null) return "unavailable";

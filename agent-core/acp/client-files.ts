@@ -65,7 +65,7 @@ function isTooLarge({ message }: RequestError): boolean {
 }
 
 /** Replaced texts of a file, of which an editor may still have a copy. */
-const MAX_REPLACED = 100;
+const MAX_REPLACED = 1_000;
 
 export function clientFiles(options: ClientFilesOptions): HostFiles {
   const { disk, roots, canRead, canWrite, movesFiles } = options;
@@ -135,14 +135,17 @@ class ClientFiles {
     if (!onDisk.ok && text === undefined) this.#absent.add(path);
     if (onDisk.ok) this.#noteDisk(path, onDisk);
     if (text === undefined || (!onDisk.ok && text === "")) return onDisk;
-    if (!onDisk.ok) return { ok: true, text, source: "editor" };
-    if (text === onDisk.text) {
+    const hash = hashOf(text);
+    if (onDisk.ok && (text === onDisk.text || hash === hashOf(onDisk.text))) {
       this.#replaced.delete(path); // from now on an earlier text is the user's
       return onDisk;
     }
     // A text that the disk had before is a stale copy of a foreign client, not unsaved work.
-    const isStale = !this.#options.givesUnsaved && this.#replaced.get(path)?.has(hashOf(text)) === true;
-    return isStale ? onDisk : { ...onDisk, text, source: "editor" };
+    const last = this.#onDisk.get(path);
+    const wasOnDisk =
+      this.#replaced.get(path)?.has(hash) === true || (last !== undefined && hashOf(last.text) === hash);
+    if (!this.#options.givesUnsaved && wasOnDisk) return onDisk;
+    return onDisk.ok ? { ...onDisk, text, source: "editor" } : { ok: true, text, source: "editor" };
   }
 
   #noteDisk(path: string, present: FileText): void {
@@ -333,9 +336,9 @@ function formattedText(given: string | null, shown: HermesWriteResult["shown"]):
   return text.replaceAll("\r\n", "\n") === withoutMark(given).replaceAll("\r\n", "\n") ? undefined : text;
 }
 
-/** The same for all kinds of line ends: some clients give one kind of their own. */
+/** The same for all kinds of line ends, and with or without the last one: some clients give those of their own. */
 function hashOf(text: string): string {
-  return createHash("sha256").update(text.replaceAll("\r\n", "\n")).digest("base64");
+  return createHash("sha256").update(withoutLastEnd(text)).digest("base64");
 }
 
 const LINE_END = /\r?\n/;

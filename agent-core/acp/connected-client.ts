@@ -25,8 +25,14 @@ export class ConnectedClient {
   readonly #listener: AgentContext | undefined;
   #importNotifiedAt = 0;
 
+  /** Extensions that it declares; empty for a client that is not ours. */
+  readonly ours: HermesClientCapabilities;
+
   /** Key of `platform_toolsets` in config.yaml. */
   readonly platform: "acp" | "cli";
+
+  /** Rows of the client's own list of what is allowed; undefined for a client without one. */
+  allowed: readonly string[] | undefined;
 
   /** The client is the gateway to chats. */
   readonly isChat: boolean;
@@ -43,9 +49,11 @@ export class ConnectedClient {
     this.isChat = info?.name === CHAT_GATEWAY;
     this.capabilities = capabilities;
     this.title = title;
-    const ours = hermesCapabilities(capabilities);
+    const ours = readMeta(HermesClientCapabilities, capabilities._meta) ?? {};
+    this.ours = ours;
     const own = context !== undefined && ours.languageModels === true ? new ClientModels(context) : undefined;
     this.models = models ?? own;
+    this.allowed = ours.allowList;
     this.keyHint = ours.palette === true ? undefined : "Or run `hermes-acp --setup` in a terminal.";
     this.#listener = ours.sessionIndex === true ? context : undefined;
   }
@@ -63,9 +71,10 @@ export class ConnectedClient {
     if (this.#listener) notify(this.#listener, sessionMethods.importing, progress);
   }
 
-  /** Notifies the client of something that was learnt; `items`: ids for an undo. Returns false for another editor. */
-  notifyLearnt(message: string | undefined, items: readonly string[]): boolean {
-    if (this.#listener) notify(this.#listener, learningMethods.changed, { ...(message && { message }), items });
+  /** Notifies the client of something that was learnt or used; `items`: ids for an undo. Returns false for another editor. */
+  notifyLearnt(message: string | undefined, items: readonly string[], isUse = false): boolean {
+    const params = { ...(message && { message }), ...(isUse && { isUse }), items };
+    if (this.#listener) notify(this.#listener, learningMethods.changed, params);
     return this.#listener !== undefined;
   }
 
@@ -83,9 +92,4 @@ export class ConnectedClient {
   notifySessionsChanged(): void {
     if (this.#listener) notify(this.#listener, sessionMethods.changed, {});
   }
-}
-
-/** Empty for a client that is not ours. */
-export function hermesCapabilities({ _meta: meta }: ClientCapabilities): HermesClientCapabilities {
-  return readMeta(HermesClientCapabilities, meta) ?? {};
 }

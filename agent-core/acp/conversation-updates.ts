@@ -2,7 +2,7 @@
 import type { SessionUpdate, ToolCallContent } from "@zed-industries/agent-client-protocol";
 import type { CompressedEvent } from "../agent/callbacks.ts";
 import type { ReportedProblem } from "../host/host.ts";
-import { type ContentPart, type Message, typedText, type UserMessage } from "../messages/message.ts";
+import { type ContentPart, fenced, type Message, typedText, type UserMessage } from "../messages/message.ts";
 import { counted } from "../platform/counted.ts";
 import { newId } from "../platform/new-id.ts";
 import { visibleText } from "../platform/visible-text.ts";
@@ -57,7 +57,6 @@ export function userText(message: Message | undefined): string | null {
   return message?.role !== "user" || message.synthetic ? null : typedText(message.content);
 }
 
-/** Attachments of a user message, as its blocks. */
 export function userAttachments(message: Message | undefined): PromptBlock[] {
   if (message?.role !== "user" || message.synthetic || typeof message.content === "string") return [];
   return message.content.map(blockOf).filter(({ type }) => type !== "text");
@@ -232,11 +231,4 @@ export function textContent(text: string): ToolCallContent[] {
 
 function shownStart(text: string): string {
   return text.length > SHOWN_TEXT_LIMIT ? `${text.slice(0, SHOWN_TEXT_LIMIT).toWellFormed()}\n…` : text;
-}
-
-/** The fence is longer than any run of back-ticks in the text. */
-export function fenced(text: string, language = ""): string {
-  const longest = Math.max(0, ...[...text.matchAll(/`{3,}/g)].map(([run]) => run.length));
-  const fence = "`".repeat(Math.max(3, longest + 1));
-  return `${fence}${language}\n${text}\n${fence}`;
 }

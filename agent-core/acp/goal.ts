@@ -64,7 +64,6 @@ export class Goal {
     }
   }
 
-  /** A turn begins. */
   begin(): void {
     this.#from = this.#options.agent.transcript.at(-1)?.position ?? 0;
   }

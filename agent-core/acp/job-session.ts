@@ -14,7 +14,6 @@ import type { JobResult } from "../cron/scheduler.ts";
 import { call } from "../protocol/method.ts";
 import { sessionMethods } from "../protocol/sessions.ts";
 
-/** Name of the client. */
 const JOB_CLIENT = "hermes-job";
 
 /** Length of the first line of an answer in a list. Characters. */
@@ -25,7 +24,6 @@ export type JobSessionOptions = {
   /** Model for a job that names none. Undefined: the configured model. */
   readonly model: string | undefined;
   readonly version: string;
-  /** Called with the session's id. */
   readonly opened: (sessionId: string) => void;
 };
 

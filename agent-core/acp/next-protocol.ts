@@ -2,18 +2,20 @@
  * Names that the protocol's unstable version has and the library's stable schemas lack: plans with an id, sub-agents as
  * sessions, and MCP servers of the client. The schemas drop fields they do not know, so those of a request move into `_meta`.
  */
-import type {
-  AgentContext,
-  AnyMessage,
-  ClientCapabilities,
-  PromptResponse,
-  SessionUpdate,
+import {
+  type AgentContext,
+  type AnyMessage,
+  type ClientCapabilities,
+  methods,
+  type PromptResponse,
+  type SessionUpdate,
 } from "@zed-industries/agent-client-protocol";
 import * as z from "zod";
 import type { Carry } from "../mcp/server-config.ts";
 import type { HermesTask } from "../protocol/delegation.ts";
 import { call, endingWith } from "../protocol/method.ts";
 import type { UsageSum } from "../sessions/usage-ledger.ts";
+import { noticeAsThought } from "./conversation-updates.ts";
 
 const acpServer = z.object({ type: z.literal("acp"), name: z.string(), serverId: z.string().min(1) });
 export type AcpServer = z.infer<typeof acpServer>;
@@ -71,20 +73,51 @@ export function carryTo(client: AgentContext, sessionId: string, serverId: strin
     call(client, mcpMessage, { sessionId, serverId, requestId: String(id), method, params }, endingWith(signal));
 }
 
-/** Updates in the form that a client has declared, in place of the stable one or beside it. */
-export class NextUpdates {
+/** Updates of a replay that may be unsent at the same time. */
+const SENT_AT_ONCE = 64;
+
+/** Updates of a session on their way to its client, in the form that the client has declared. */
+export class ClientUpdates {
+  readonly #client: AgentContext;
+  readonly #sessionId: string;
+  /** The client shows notices; other clients get thoughts. */
+  readonly #showsNotices: boolean;
   readonly #hasPlans: boolean;
   readonly #hasSubagents: boolean;
   /** Last update of each sub-agent. */
   readonly #subagents = new Map<string, string>();
 
-  constructor({ _meta: meta }: ClientCapabilities) {
+  constructor(client: AgentContext, sessionId: string, { session, _meta: meta }: ClientCapabilities) {
+    this.#client = client;
+    this.#sessionId = sessionId;
+    this.#showsNotices = session?.notices != null;
     const { plan, subagents } = movedTo(meta);
     this.#hasPlans = plan != null;
     this.#hasSubagents = subagents != null;
   }
 
-  of(update: SessionUpdate): readonly SessionUpdate[] {
+  /** Settles when the update has left. Never rejects: a closed connection drops it. */
+  async send(sent: SessionUpdate): Promise<void> {
+    const shown = sent.sessionUpdate === "notice" && !this.#showsNotices ? noticeAsThought(sent) : sent;
+    if (shown === undefined) return;
+    const notified = this.#forms(shown).map((update) =>
+      this.#client.notify(methods.client.session.update, { sessionId: this.#sessionId, update }),
+    );
+    await Promise.all(notified).catch(() => undefined);
+  }
+
+  /** Sends many updates, no faster than the client reads them. */
+  async sendAll(updates: Iterable<SessionUpdate>): Promise<void> {
+    let count = 0;
+    for (const update of updates) {
+      const sent = this.send(update);
+      count += 1;
+      if (count % SENT_AT_ONCE === 0) await sent;
+    }
+  }
+
+  /** A form of the unstable protocol in place of the stable one, or beside it. */
+  #forms(update: SessionUpdate): readonly SessionUpdate[] {
     if (update.sessionUpdate === "plan" && this.#hasPlans) return [planOf(update.entries)];
     if (update.sessionUpdate !== "tool_call_update" || !this.#hasSubagents) return [update];
     const { tasks } = Object(update._meta?.["hermes"]);

@@ -7,7 +7,7 @@ import type { Job } from "../cron/job.ts";
 import type { CronSettings, JobResult, Scheduler } from "../cron/scheduler.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { CronOutcome, CronRequest, CronRun, CronState } from "../protocol/cron.ts";
-import type { Background } from "./background.ts";
+import type { Background } from "./background-learning.ts";
 import type { ClientModels } from "./client-models.ts";
 import type { ModelSource } from "./sessionless-models.ts";
 
@@ -17,7 +17,6 @@ const START_DELAY_MS = 3_000;
 /** Agent for the session of a job, whose client cannot ask anybody. */
 export type JobAgent = { readonly app: AgentApp; dispose(): Promise<void> };
 
-/** Options of the agent that runs a job. */
 export type JobAgentOptions = {
   readonly environment: Environment;
   /** `models`: the editor's models. */
@@ -34,7 +33,6 @@ export type PlannedJobsOptions = {
   };
   readonly background: Pick<Background, "beginTurn" | "runNow">;
   readonly makeAgent: (options: JobAgentOptions) => JobAgent;
-  /** One line for the log. */
   readonly log: (line: string) => void;
 };
 
@@ -73,7 +71,6 @@ export class PlannedJobs {
     return (await this.#load()).scheduler.runDue(signal);
   }
 
-  /** Ends the runs. */
   async dispose(): Promise<void> {
     this.#isDisposed = true;
     this.#stopWaiting?.();

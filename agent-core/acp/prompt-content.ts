@@ -1,9 +1,12 @@
 /** Content of a user message: from ACP's content blocks, and back to them for a replay. */
-import { fileURLToPath } from "node:url";
+
+import { isAbsolute } from "node:path";
+import { pathToFileURL } from "node:url";
 import type { ContentBlock, EmbeddedResource, ImageContent, ResourceLink } from "@zed-industries/agent-client-protocol";
 import type { AIAgent } from "../agent/ai-agent.ts";
 import { withoutSecretFiles } from "../approval/secret-paths.ts";
 import { folderProblem, MISSING } from "../host/node-files.ts";
+import { pathOfUri } from "../host/workspace-folders.ts";
 import { attachedText, textOfAttached } from "../messages/attached-text.ts";
 import { imageTypeOfBase64 } from "../messages/image-type.ts";
 import type { ContentPart, ImagePart, TextPart, UserMessage } from "../messages/message.ts";
@@ -12,6 +15,7 @@ import { visibleText } from "../platform/visible-text.ts";
 import { attachmentOf } from "../protocol/attachments.ts";
 import type { PromptBlock } from "../protocol/conversation.ts";
 import { invalidParams } from "../protocol/handle.ts";
+import { refusesImages } from "../providers/model-info.ts";
 
 /** Limit of embedded text: one attachment must not fill the window. Characters. */
 const EMBEDDED_TEXT_LIMIT = 200_000;
@@ -56,8 +60,9 @@ export function withText(message: UserMessage["content"], content: UserMessage["
 }
 
 /** Throws the protocol's error for a picture that the agent's model is known not to take. */
-export function checkPictures(message: UserMessage["content"], { model, refusesImages }: AIAgent): void {
-  if (!refusesImages || !hasPictures(message)) return;
+export function checkPictures(message: UserMessage["content"], { setup }: AIAgent): void {
+  const model = setup.models.current;
+  if (!hasPictures(message) || !refusesImages(model, setup.modelFacts(model))) return;
   throw invalidParams("prompt", `${model.model} cannot see pictures. Remove the picture, or choose another model.`);
 }
 
@@ -196,8 +201,8 @@ function onOneLine<Text extends string | undefined>(text: Text): Text | string {
   return text !== undefined && /[\p{Cc}\p{Zl}\p{Zp}]/u.test(text) ? visibleText(JSON.stringify(text)) : text;
 }
 
-/** Range of lines in a fragment: `#L3`, `#L3-L9`, or Zed's `#L3:9`. */
-const LINES = /#L(\d+)(?:[-:]L?(\d+))?$/;
+/** Range of lines in a fragment: `#L3`, `#L3-L9`, GitHub's `#L3C1-L9C4`, or Zed's `#L3:9`. */
+const LINES = /#L(\d+)(?:C\d+)?(?:[-:]L?(\d+)(?:C\d+)?)?$/;
 
 function linesIn(uri: string): string | undefined {
   const [, start, end = start] = LINES.exec(uri) ?? [];
@@ -219,25 +224,18 @@ function nameOf(block: EmbeddedResource & { type: "resource" }): string {
   return uri.startsWith("hermes:") ? (attachmentOf(block)?.label ?? uri) : uri;
 }
 
-/** Some editors write `#`, `?` and `%` of a name as they are: a file that exists as written is meant. */
+/** Some editors write a plain path, some `#`, `?` and `%` of a name as they are, or encode it twice: the reading that exists is meant. */
 function filePath(uri: string): string | undefined {
-  if (!uri.startsWith("file://")) return undefined;
-  const named = uri.replace(LINES, "");
+  const url = isAbsolute(uri) ? pathToFileURL(uri).href.replace(/%23(?=L\d[^/]*$)/, "#") : uri;
+  if (!/^file:\//i.test(url)) return undefined;
+  const named = url.replace(LINES, "");
   const asWritten = named
     .replace(/%(?![0-9A-Fa-f]{2})/g, "%25")
     .replaceAll("#", "%23")
     .replaceAll("?", "%3F");
-  const paths = [named, asWritten, asWritten.replaceAll("%", "%25")].flatMap((each) => pathOf(each) ?? []);
+  const readings = [named, asWritten, asWritten.replaceAll("%", "%25"), named.replaceAll("%25", "%")];
+  const paths = readings.flatMap((each) => pathOfUri(each) ?? []);
   return paths.find((path) => folderProblem(path) !== MISSING) ?? paths[1] ?? paths[0];
-}
-
-/** Undefined for a file URL of another operating system, which is shown as a link. */
-function pathOf(uri: string): string | undefined {
-  try {
-    return fileURLToPath(uri);
-  } catch {
-    return undefined;
-  }
 }
 
 function text(value: string): TextPart {

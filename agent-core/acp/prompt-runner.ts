@@ -1,6 +1,7 @@
 /** Runs the prompts of a session one after the other: as a slash command, or as a turn of the agent. */
 import { type ContentBlock, type PromptResponse, RequestError } from "@zed-industries/agent-client-protocol";
 import type { AIAgent } from "../agent/ai-agent.ts";
+import type { StatusEvent } from "../agent/callbacks.ts";
 import type { CommandAnswer } from "../agent/extensions.ts";
 import { type RunOptions, TURN_RUNS } from "../agent/turn-runner.ts";
 import { typedText } from "../messages/message.ts";
@@ -14,9 +15,12 @@ import type { ConnectedClient } from "./connected-client.ts";
 import { noticeUpdate, userUpdates } from "./conversation-updates.ts";
 import type { Goal } from "./goal.ts";
 import { withUsage } from "./next-protocol.ts";
-import { hasPictures, userMessage, withFittingPictures, withText } from "./prompt-content.ts";
+import { hasPictures, leftOut, userMessage, withFittingPictures, withText } from "./prompt-content.ts";
 import { faultError, sessionUnusable, throwRequestError } from "./request-errors.ts";
 import type { SessionModel } from "./session-model.ts";
+
+/** Keeps the code that is compiled after a first turn for later processes. The bundle has it: scripts/compiled-core.ts. */
+declare const __KEEP_COMPILED_CODE__: (() => void) | undefined;
 
 /** Answer of a cancelled command. */
 const CANCELLED = "";
@@ -29,6 +33,11 @@ export type PromptRunnerOptions = {
   readonly busyInputMode: "queue" | "steer" | "interrupt";
   readonly journal: Journal;
   readonly client: Pick<ConnectedClient, "keyHint" | "platform">;
+  /** Called with each prompt, before it runs. */
+  readonly prompted: () => void;
+  /** Lines about what was learnt, each returned once. */
+  readonly takeLearnt: () => readonly string[];
+  readonly status: (event: StatusEvent) => void;
   /** Closes the tool calls that never ran. */
   readonly endTurn: () => void;
   /** See `AcpSessionOptions`. */
@@ -60,8 +69,16 @@ export class PromptRunner {
    * `RequestError` for a message that cannot be sent, and rejects with one when the model cannot be used.
    */
   run(blocks: readonly ContentBlock[], requestSignal: AbortSignal): Promise<PromptResponse> {
-    const message = userMessage(blocks);
-    const runAfterwards = (): Promise<PromptResponse> => this.run(blocks, requestSignal);
+    const { prompted, takeLearnt, status } = this.#options;
+    prompted();
+    const learnt = takeLearnt();
+    if (learnt.length > 0) status({ severity: "info", message: learnt.join(" ") });
+    for (const message of leftOut(blocks)) status({ severity: "warning", message });
+    return this.#queue(userMessage(blocks), requestSignal);
+  }
+
+  #queue(message: RunOptions["userMessage"], requestSignal: AbortSignal): Promise<PromptResponse> {
+    const runAfterwards = (): Promise<PromptResponse> => this.#queue(message, requestSignal);
     const interjected = this.#count > 0 ? this.#interject(message, requestSignal, runAfterwards) : undefined;
     if (interjected !== undefined) return interjected;
     const isPlain = commandIn(typedText(message)).name === undefined;
@@ -119,10 +136,10 @@ export class PromptRunner {
     const steered = isMeant ? withText(message, argument) : message;
     if (hasPictures(steered)) {
       return withFittingPictures(steered, agent, signal).then((fitting) =>
-        agent.steer(fitting) ? { stopReason: "end_turn" } : runAfterwards(),
+        agent.turns.steer(fitting) ? { stopReason: "end_turn" } : runAfterwards(),
       );
     }
-    return agent.steer(steered) ? Promise.resolve({ stopReason: "end_turn" }) : undefined;
+    return agent.turns.steer(steered) ? Promise.resolve({ stopReason: "end_turn" }) : undefined;
   }
 
   /** The answer is a notice, which is plain text: as a message it would be a part of the running one. */
@@ -198,15 +215,16 @@ export class PromptRunner {
     if (problem !== undefined) throw sessionUnusable(sessionId, problem);
     model.record();
     const turnEnded = beginTurn();
-    const usage = agent.usage;
+    const usage = agent.setup.ledger.sum;
     try {
-      const { stopReason, fault } = await agent.runConversation({ userMessage: message, signal });
+      const { stopReason, fault } = await agent.turns.run({ userMessage: message, signal });
       await saveTrajectory?.(stopReason === "end_turn");
-      if (stopReason !== "error") return withUsage({ stopReason }, usage, agent.usage);
+      if (stopReason !== "error") return withUsage({ stopReason }, usage, agent.setup.ledger.sum);
       if (fault !== undefined) throw faultError(fault, client.keyHint);
       throw new Error("The turn failed without a reported cause.");
     } finally {
       turnEnded();
+      if (typeof __KEEP_COMPILED_CODE__ === "function") setImmediate(__KEEP_COMPILED_CODE__);
       endTurn();
       model.announce();
       model.refresh();

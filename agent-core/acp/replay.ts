@@ -36,7 +36,7 @@ const TOOL_KINDS: ReadonlySet<string> = new Set<ToolKind>([
   "other",
 ]);
 
-/** Display of a session beside its messages. */
+/** Parts of a session that a replay shows besides messages. */
 type StoredCalls = Pick<StoredSession, "toolEntry" | "diffsOf" | "noticesAt">;
 
 /** Lazy: a long session has many updates, and each reads its tool entry from the disk. `transcript`: default: all of it. */

@@ -1,6 +1,7 @@
 /** Errors of requests as JSON-RPC errors: one line for people, the cause for programs in `data`. */
 import { RequestError } from "@zed-industries/agent-client-protocol";
 import { messageOf, UsageError } from "../platform/errors.ts";
+import { truncate } from "../platform/one-line.ts";
 import type { HermesFaultData } from "../protocol/conversation.ts";
 import { failure, INTERNAL_ERROR, INVALID_PARAMS } from "../protocol/handle.ts";
 import type { Fault } from "../providers/fault.ts";
@@ -55,7 +56,7 @@ export function messageWithCause({ message, data }: RequestError): string {
 
 /** `why` follows a colon. */
 export function sessionUnusable(sessionId: string, why: string): RequestError {
-  const shown = sessionId.length > MAX_ID_CHARS ? `${sessionId.slice(0, MAX_ID_CHARS)}…` : sessionId;
+  const shown = truncate(sessionId, MAX_ID_CHARS);
   return new RequestError(RESOURCE_NOT_FOUND, `Session ${JSON.stringify(shown)} cannot be used: ${why}`, {
     sessionId: shown,
   });

@@ -57,7 +57,7 @@ export class RestorePoints {
       return {
         position,
         prompt,
-        changedFiles: this.#agent.checkpoints?.countSince(this.#agent.changesFrom(position)) ?? 0,
+        changedFiles: this.#agent.checkpoints?.countSince(this.#agent.session.conversation.originOf(position)) ?? 0,
       };
     });
   }
@@ -74,7 +74,8 @@ export class RestorePoints {
   /** Effects of a restore to the message at `position`. `withTexts` adds the future text of each file. */
   async preview(position: number, withTexts: boolean, signal: AbortSignal): Promise<HermesRestorePreview> {
     const { checkpoints } = this.#agent;
-    const planned = (await checkpoints?.preview(this.#agent.changesFrom(position), withTexts, signal)) ?? [];
+    const planned =
+      (await checkpoints?.preview(this.#agent.session.conversation.originOf(position), withTexts, signal)) ?? [];
     return {
       files: planned.map(fileOf),
       ...this.#limits(position, planned.length === 0),
@@ -98,7 +99,9 @@ export class RestorePoints {
     const prompt = this.#promptAt(position);
     const { checkpoints } = this.#agent;
     if (parts.files) this.#checkTrust();
-    const restored = parts.files ? await checkpoints?.restore(this.#agent.changesFrom(position), signal) : undefined;
+    const restored = parts.files
+      ? await checkpoints?.restore(this.#agent.session.conversation.originOf(position), signal)
+      : undefined;
     const limits = restored && this.#limits(position, restored.files.length === 0);
     const hasChanged = restored?.files.some(({ leftAlone }) => leftAlone === undefined) ?? false;
     const restoreId = restored?.id ?? newId();
@@ -116,10 +119,7 @@ export class RestorePoints {
     };
   }
 
-  /**
-   * Undoes a restore; default: the last one. Its messages return unless newer messages follow. Undefined when
-   * there was none.
-   */
+  /** Undoes a restore; default: the last one. Its messages return unless newer messages follow. Undefined when there was none. */
   async undo(id: string | undefined, signal: AbortSignal): Promise<HermesRestored | undefined> {
     const { checkpoints } = this.#agent;
     const restore = id ?? this.#last ?? checkpoints?.lastRestore;
@@ -149,7 +149,8 @@ export class RestorePoints {
   }
 
   #limits(position: number, isEmpty: boolean): Pick<HermesRestored, "limits"> {
-    const limits = this.#agent.checkpoints?.limitsSince(this.#agent.changesFrom(position), isEmpty) ?? [];
+    const limits =
+      this.#agent.checkpoints?.limitsSince(this.#agent.session.conversation.originOf(position), isEmpty) ?? [];
     return limits.length === 0 ? {} : { limits };
   }
 

@@ -13,12 +13,14 @@ import type { Hook } from "../hooks/hook.ts";
 import { hooksExtension } from "../hooks/hooks-extension.ts";
 import type { Host } from "../host/host.ts";
 import type { LearntContext } from "../learning/learnt-context.ts";
+import { memorySearch } from "../learning/memory-search.ts";
 import { McpExtension } from "../mcp/mcp-extension.ts";
 import { carriedServer, editorServers, mergeServers, serversFrom } from "../mcp/server-config.ts";
 import { Plugins } from "../plugins/plugins.ts";
 import type { EditorFiles } from "../prompt/surroundings.ts";
 import { fileMethods } from "../protocol/files.ts";
 import { call } from "../protocol/method.ts";
+import { allowListMethod } from "../protocol/settings.ts";
 import { settingsOf } from "../providers/model-choice.ts";
 import { unsentSampling } from "../providers/model-info.ts";
 import type { ResolvedModel } from "../providers/resolve-model.ts";
@@ -28,10 +30,10 @@ import { Journal } from "../sessions/journal.ts";
 import type { StoredSession } from "../sessions/read-journal.ts";
 import { journalPath } from "../sessions/session-files.ts";
 import { SpaceReserve } from "../sessions/write-fault.ts";
-import { sessionHost } from "./acp-host.ts";
+import { sessionHost, type TaskOptions } from "./acp-host.ts";
 import { askPassword, askPermission, askQuestion, openPage, type UserClient } from "./ask-user.ts";
 import { reservedNames } from "./commands/slash-commands.ts";
-import { type ConnectedClient, hermesCapabilities } from "./connected-client.ts";
+import type { ConnectedClient } from "./connected-client.ts";
 import { carryTo } from "./next-protocol.ts";
 import type { StartingModel } from "./session-model.ts";
 import type { SessionParams } from "./session-params.ts";
@@ -47,7 +49,6 @@ export type SessionAgentOptions = {
   readonly configured: ConfiguredAgent;
   readonly directory: ModelDirectory;
   readonly model: StartingModel;
-  /** Index of all stored sessions. */
   readonly index: SessionIndex;
   /** Hermes' home folder. */
   readonly home: string;
@@ -57,7 +58,7 @@ export type SessionAgentOptions = {
   /** Planned jobs; undefined in the session of one, which cannot plan jobs. */
   readonly jobs: NonNullable<AIAgentOptions["cron"]> | undefined;
   /** Set in the session of a batch's task. */
-  readonly task: { readonly systemMessage: string | undefined } | undefined;
+  readonly task: TaskOptions | undefined;
 };
 
 /** The session's changing state, and its callbacks that do not wait for the user. */
@@ -95,9 +96,16 @@ export function sessionAgent(options: SessionAgentOptions, state: SessionState):
     client,
     sessionId: id,
     hasForms: capabilities.elicitation?.form != null,
-    showsGrants: hermesCapabilities(capabilities).grants === true,
+    showsGrants: identity.ours.grants === true,
   };
-  const host = sessionHost(configured, params, { client, capabilities, sessionId: id, local, home });
+  const host = sessionHost(configured, params, {
+    client,
+    identity,
+    sessionId: id,
+    local,
+    home,
+    task,
+  });
   const asked = <Answer>(ask: () => Promise<Answer>): Promise<Answer> => {
     asking(1);
     return ask().finally(() => asking(-1));
@@ -107,13 +115,15 @@ export function sessionAgent(options: SessionAgentOptions, state: SessionState):
     skills: skills && { ...skills, reservedNames },
     ...settingsOf(model.resolved),
     editorModels: models,
-    editorFiles: hermesCapabilities(capabilities).openFiles === true ? () => openFiles(client) : undefined,
+    editorFiles: identity.ours.openFiles === true ? () => openFiles(client) : undefined,
     modelFacts: (resolved) => directory.facts(resolved),
+    onModelLimit: (resolved, limit) => directory.learn(resolved, limit),
+    allowList: allowListOf(options),
     sessionId: id,
     cwd: params.cwd,
     otherFolders: params.otherFolders,
     onDefect: log,
-    infersVerdicts: hermesCapabilities(capabilities).sessionIndex !== true,
+    infersVerdicts: identity.ours.sessionIndex !== true,
     platform: title,
     ...resumedOptions(stored),
     ...decisions,
@@ -131,22 +141,25 @@ export function sessionAgent(options: SessionAgentOptions, state: SessionState):
       ...callbacks,
       clarify: (question, signal) => asked(() => askQuestion(user, question, signal)),
       approval: (request, signal) => asked(() => askPermission(user, request, signal)),
-      ...(hermesCapabilities(capabilities).passwords === true && {
+      ...(identity.ours.passwords === true && {
         password: (question, signal) => asked(() => askPassword(user, question, signal)),
       }),
     },
   });
+  return { agent, journal, notes: openingNotes(configured, model, agent) };
+}
+
+function openingNotes(configured: ConfiguredAgent, model: StartingModel, agent: AIAgent): StatusEvent[] {
   const warnings = [
     ...configured.warnings.map(shortened),
     ...model.warnings,
-    ...samplingWarnings(configured, agent.model),
+    ...samplingWarnings(configured, agent.setup.models.current),
     ...interruption(agent),
   ];
-  const notes: StatusEvent[] = [
+  return [
     ...configured.errors.map((message) => ({ severity: "error" as const, message })),
     ...warnings.map((message) => ({ severity: "warning" as const, message })),
   ];
-  return { agent, journal, notes };
 }
 
 /** Facts about a planned job, added to its prompt alone: a user who continues the session later can answer. */
@@ -178,6 +191,12 @@ function shortened(warning: string): string {
   if (warning.length <= WARNING_CHARS) return warning;
   const end = warning.lastIndexOf(",", WARNING_CHARS);
   return `${warning.slice(0, end > 0 ? end : WARNING_CHARS)} … \`hermes doctor\` shows the rest.`;
+}
+
+function allowListOf({ client, identity }: SessionAgentOptions): AIAgentOptions["allowList"] {
+  if (identity.allowed === undefined) return undefined;
+  const change = (row: string, isIn: boolean) => call(client, allowListMethod, { row, isIn });
+  return { rows: () => identity.allowed ?? [], change };
 }
 
 async function openFiles(client: AgentContext): Promise<EditorFiles> {
@@ -219,8 +238,9 @@ const extensionMakers: readonly ((facts: ExtensionFacts) => Extension | undefine
 ];
 
 /** Undefined where nothing that was learnt may reach a prompt. The code loads with the prompt of a new session. */
-function learnt({ configured, params, home, status, jobs, id: sessionId }: ExtensionFacts): Extension | undefined {
-  const { enabled, consolidation, use } = configured.config.learning;
+function learnt(facts: ExtensionFacts): Extension | undefined {
+  const { configured, params, home, status, jobs, identity, id: sessionId } = facts;
+  const { enabled, consolidation, distillation: usesSkills, use } = configured.config.learning;
   if (!enabled || !consolidation || !use || !hasLearnt(home)) return undefined;
   const { clock } = configured.options;
   const roots = [params.cwd, ...params.otherFolders];
@@ -229,16 +249,21 @@ function learnt({ configured, params, home, status, jobs, id: sessionId }: Exten
   const load = async (): Promise<LearntContext> => {
     const module = await import("../learning/learnt-context.ts");
     const notify = (message: string): void => status({ severity: "info", message });
+    const onUse = (message: string, id: string): void => {
+      if (!identity.notifyLearnt(message, [id], true)) notify(`${message} Wrong? \`/learning undo ${id}\``);
+    };
     // Nobody reads a job's session.
-    loaded = new module.LearntContext({ home, sessionId, roots, clock, ...(jobs && { notify }) });
+    loaded = new module.LearntContext({ home, sessionId, roots, clock, usesSkills, ...(jobs && { notify, onUse }) });
     return loaded;
   };
   const loadOnce = (): Promise<LearntContext> => {
     loading ??= load();
     return loading;
   };
+  const tools = [memorySearch(home, roots)];
   return {
     name: "learning",
+    tools: () => tools,
     inheritsPrompt: true,
     warmUp: () =>
       void loadOnce().then(
@@ -278,7 +303,6 @@ function mcpServers({
     return carriedServer(name, `${id}:${serverId}`, carryTo(client, id, serverId));
   });
   const servers = mergeServers(own.servers, editor.servers, carried);
-  const { capabilities } = identity;
   return new McpExtension({
     servers,
     problems: [...own.problems, ...editor.problems],
@@ -288,8 +312,8 @@ function mcpServers({
     home,
     confine,
     environment: configured.options.environment,
-    openPage: (page) => openPage({ client, sessionId: id, capabilities }, page),
-    isListed: hermesCapabilities(capabilities).extensions === true,
+    openPage: (page) => openPage({ client, sessionId: id, identity }, page),
+    isListed: identity.ours.extensions === true,
     onDefect: log,
   });
 }

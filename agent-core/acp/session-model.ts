@@ -5,7 +5,7 @@ import type { AIAgent } from "../agent/ai-agent.ts";
 import type { ModelDirectory, ModelGroup } from "../agent/model-directory.ts";
 import type { HermesModelMeta } from "../protocol/attachments.ts";
 import { failure } from "../protocol/handle.ts";
-import { choiceId, choiceOf, type ModelChoice, parseChoice, settingsOf } from "../providers/model-choice.ts";
+import { choiceId, choiceOf, type ModelChoice, parseChoice } from "../providers/model-choice.ts";
 import { modelInfo, refusesImages } from "../providers/model-info.ts";
 import type { ResolvedModel } from "../providers/resolve-model.ts";
 import type { Sampling } from "../providers/wire/wire.ts";
@@ -67,7 +67,8 @@ export class SessionModel {
 
   /** Applies the effort to an agent that was just made. */
   attach(agent: AIAgent): void {
-    agent.setReasoningEffort(this.#effortOf(agent.model));
+    const { setup } = agent;
+    setup.sampling = { ...setup.sampling, reasoningEffort: this.#effortOf(setup.models.current) };
   }
 
   /** Options for the client: the model, and the effort of a reasoning model. */
@@ -88,7 +89,7 @@ export class SessionModel {
   }
 
   get #model(): ResolvedModel {
-    return this.#options.agent()?.model ?? this.#options.starting;
+    return this.#options.agent()?.setup.models.current ?? this.#options.starting;
   }
 
   /** All models, including those of servers on this machine. */
@@ -121,7 +122,7 @@ export class SessionModel {
     const resolution = this.#options.directory.resolve(choice);
     if (!resolution.ok) return resolution.message;
     this.#chosen = choice;
-    this.#options.makeAgent().setModel(settingsOf(resolution.model));
+    this.#options.makeAgent().setup.models.choose(resolution.model);
     this.#isRecorded = false;
     this.record();
     this.announce();
@@ -153,7 +154,7 @@ export class SessionModel {
     // A removed key is no longer used. The choice stays, in case the key comes back.
     const resolution = own?.ok ? own : await directory.resolveDefault();
     if (resolution.ok && !isDeepStrictEqual(resolution.model, this.#model))
-      makeAgent().setModel(settingsOf(resolution.model));
+      makeAgent().setup.models.choose(resolution.model);
     this.announce();
     this.refresh();
   }

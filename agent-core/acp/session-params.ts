@@ -1,5 +1,5 @@
 /** Common parameters of session/new, load, resume and fork. */
-import { isAbsolute } from "node:path";
+import { isAbsolute, resolve } from "node:path";
 import type { McpServer } from "@zed-industries/agent-client-protocol";
 import { folderProblem } from "../host/node-files.ts";
 import { invalidParams } from "../protocol/handle.ts";
@@ -32,8 +32,8 @@ export function sessionParams(params: {
 }): SessionParams {
   const ours = readMeta(HermesSessionMeta, params._meta);
   return {
-    cwd: params.cwd,
-    otherFolders: params.additionalDirectories ?? [],
+    cwd: folderOf(params.cwd),
+    otherFolders: (params.additionalDirectories ?? []).map(folderOf),
     mcpServers: params.mcpServers ?? [],
     acpServers: acpServers(params._meta),
     // In an editor without workspace trust, the user's configuration is the consent.
@@ -41,6 +41,11 @@ export function sessionParams(params: {
     model: ours?.model,
     context: ours?.context,
   };
+}
+
+/** One name for each folder: some clients end it with a slash. A relative one is refused later. */
+export function folderOf(path: string): string {
+  return isAbsolute(path) ? resolve(path) : path;
 }
 
 type NamedFolder = { readonly field: string; readonly folder: string };

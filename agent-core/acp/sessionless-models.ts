@@ -1,6 +1,6 @@
 /** Models for requests outside of sessions: commit messages and the background loops. */
 import { setUpModels } from "../agent/agent-models.ts";
-import type { Auxiliary } from "../agent/auxiliary.ts";
+import type { Auxiliary } from "../agent/auxiliary-models.ts";
 import type { ConfiguredAgent } from "../agent/configured-agent.ts";
 import type { ModelDirectory } from "../agent/model-directory.ts";
 import type { Environment } from "../config/home.ts";

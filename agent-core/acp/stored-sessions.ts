@@ -5,6 +5,7 @@ import { ObjectStore } from "../checkpoints/object-store.ts";
 import { checkpointsFolder, sessionIndexFile, sessionsFolder, spillFolder } from "../config/home.ts";
 import { Deadline } from "../platform/deadline.ts";
 import { lockHolder, lockNote } from "../platform/locks/file-lock.ts";
+import { isSameFolder } from "../platform/paths.ts";
 import { type HermesImport, type HermesImported, HermesSessionState, type HermesShelf } from "../protocol/sessions.ts";
 import { type EntryOf, parseEntry } from "../sessions/entry.ts";
 import type { ImportReport } from "../sessions/import/import-sessions.ts";
@@ -14,6 +15,7 @@ import { readJournal, type StoredSession } from "../sessions/read-journal.ts";
 import { journalPath, newSessionId } from "../sessions/session-files.ts";
 import { deleteSession, forkSession, renameSession, shelveSession, subAgentsOf } from "../sessions/stored-session.ts";
 import { forkTitle } from "../sessions/titles.ts";
+import { writeProblem } from "../sessions/write-fault.ts";
 import type { ConnectedClient } from "./connected-client.ts";
 import { notWritten, sessionUnusable } from "./request-errors.ts";
 import type { SessionParams } from "./session-params.ts";
@@ -23,7 +25,6 @@ const LOCK_WAIT_MS = 2_000;
 const LOCK_POLL_MS = 50;
 /** Delay of the cleanup, so that the first prompt does not wait for it. */
 const CLEANUP_DELAY_MS = 1_000;
-/** Failures of an import that are named one by one. */
 const NAMED_FAILURES = 5;
 
 /** `position`: the fork has only the messages before it; default: all. */
@@ -34,7 +35,6 @@ export type StoredSessionsOptions = {
   readonly home: string;
   /** The current client, which gets notifications. */
   readonly client: () => ConnectedClient;
-  /** One line for the log. */
   readonly log: (line: string) => void;
   /** Milliseconds since 1970. */
   readonly now: () => number;
@@ -133,12 +133,12 @@ export class StoredSessions {
     if (writer) throw sessionUnusable(id, `another Hermes (process ${writer.pid}) is writing it; close it there first`);
   }
 
-  /** Imports sessions, one import at a time; leaves the sessions `open` unchanged. Rejects with an Error in one line. */
-  async import(request: HermesImport, open: readonly string[], signal: AbortSignal): Promise<HermesImported> {
-    const { path: from = this.#options.home, again = false } = request;
+  /** Imports sessions, one import at a time. Rejects with an Error in one line. */
+  async import(request: HermesImport, signal: AbortSignal): Promise<HermesImported> {
+    const { path: from = this.#options.home } = request;
     if (!isAbsolute(from)) throw new Error(`path: ${JSON.stringify(from)} is not an absolute path`);
     const progress = (done: number, total: number): void => this.#options.client().notifyImporting({ done, total });
-    const importing = this.#importing.then(() => this.index.import({ from, open, again, progress, signal }));
+    const importing = this.#importing.then(() => this.index.import({ from, progress, signal }));
     this.#importing = importing.catch(() => undefined); // the caller of the failed import gets the error
     const report = await importing;
     this.#options.client().notifySessionsChanged();
@@ -210,12 +210,10 @@ export class StoredSessions {
 }
 
 /** One paragraph; each failure has its own line. */
-function importSummary({ imported, extended, unchanged, diverged, deleted, failed }: ImportReport): string {
+function importSummary({ imported, unchanged, deleted, failed }: ImportReport): string {
   const facts = [
     counted(imported, "was imported", "were imported"),
-    counted(extended, "had new messages there and was extended", "had new messages there and were extended"),
     counted(unchanged, "was already imported", "were already imported"),
-    counted(diverged, "has new messages here and was not changed", "have new messages here and were not changed"),
     counted(deleted, "was skipped because it was deleted here", "were skipped because they were deleted here"),
     counted(failed.length, "could not be imported", "could not be imported"),
   ].filter((fact) => fact !== undefined);
@@ -228,4 +226,27 @@ function importSummary({ imported, extended, unchanged, diverged, deleted, faile
 function counted(count: number, one: string, many: string): string | undefined {
   if (count === 0) return undefined;
   return count === 1 ? `1 session ${one}` : `${count.toLocaleString("en")} sessions ${many}`;
+}
+
+/** Warnings about a stored session, one line each. `folderProblem` ends a sentence about the folder. */
+export function storedNotes(
+  { path, damagedLines, cwd: before }: StoredSession,
+  cwd: string,
+  folderProblem: string | undefined,
+): readonly string[] {
+  const fault = writeProblem(path);
+  return [
+    ...(damagedLines === 0 ? [] : [`${linesOf(damagedLines)} left out; the rest is complete (${path}).`]),
+    ...(fault === undefined ? [] : [`This session can be read but not saved: ${fault}.`]),
+    ...(before === "" || isSameFolder(before, cwd) ? [] : [`This session began in ${before}, and goes on in ${cwd}.`]),
+    ...(folderProblem === undefined ? [] : [`The folder ${cwd} ${folderProblem}. ${WITHOUT_FOLDER}`]),
+  ];
+}
+
+const WITHOUT_FOLDER = "The conversation is complete. Commands and file edits work again once the folder exists.";
+
+function linesOf(count: number): string {
+  return count === 1
+    ? "1 line of this session's journal cannot be read and was"
+    : `${count} lines of this session's journal cannot be read and were`;
 }

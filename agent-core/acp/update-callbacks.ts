@@ -196,7 +196,7 @@ export class ToolCallUpdates {
     this.#isTurnRunning = true;
   }
 
-  /** Closes the calls that never ran. Work of a cancelled tool may go on: it opens no call any more. */
+  /** Closes the calls that never ran. A cancelled tool may work on, but opens no call. */
   endTurn(): void {
     this.#isTurnRunning = false;
     for (const callId of this.#open.keys()) this.#end(callId, "failed", {});

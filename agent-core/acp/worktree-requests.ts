@@ -1,13 +1,15 @@
 /** Work trees of sessions: requests of clients, and the slash command `/worktree`. */
-import { addWorktree, endWorktree, listWorktrees, savePatch, worktreeAt, worktreeState } from "../host/worktrees.ts";
+import type * as z from "zod";
+import * as host from "../host/worktrees.ts";
 import { UsageError } from "../platform/errors.ts";
-import { HermesWorktreeEnd, type HermesWorktreeState } from "../protocol/worktrees.ts";
+import { HermesWorktreeEnd, type HermesWorktreeState, type worktreeMethods } from "../protocol/worktrees.ts";
+import type { CommandSession } from "./commands/command.ts";
 
 /** Message for what was not committed, when the client gives none. */
 const MESSAGE = "Work of a Hermes session";
 
 export async function worktreesAround(cwd: string): Promise<readonly HermesWorktreeState[]> {
-  return Promise.all((await listWorktrees(cwd)).map(worktreeState));
+  return Promise.all((await host.listWorktrees(cwd)).map(host.worktreeState));
 }
 
 /** Ends the work tree that `cwd` lies in. Rejects with an Error in one line, before anything is removed. */
@@ -15,28 +17,32 @@ export async function endAt(
   cwd: string,
   end: HermesWorktreeEnd,
   message = MESSAGE,
-): Promise<{ readonly message: string; readonly file?: string }> {
-  const worktree = await worktreeAt(cwd);
+): Promise<z.infer<typeof worktreeMethods.end.result>> {
+  const worktree = await host.worktreeAt(cwd);
   if (worktree === undefined) throw new UsageError(`${cwd} is not in a worktree that Hermes made.`);
-  if (end !== "patch") return { message: await endWorktree(worktree, end, message) };
-  const file = await savePatch(worktree);
-  return { message: `${await endWorktree(worktree, end, message)} Its changes are in ${file}.`, file };
+  if (end !== "patch") return host.endWorktree(worktree, end, message);
+  const file = await host.savePatch(worktree);
+  return { message: `${(await host.endWorktree(worktree, end, message)).message} Its changes are in ${file}.`, file };
 }
 
-/** Answer to `/worktree`. `title`: of the session. */
-export async function answerWorktree(argument: string, cwd: string, title: string | undefined): Promise<string> {
+/** Answer to `/worktree`. */
+export async function answerWorktree(
+  argument: string,
+  { cwd, worktrees, agent }: Pick<CommandSession, "cwd" | "worktrees" | "agent">,
+): Promise<string> {
   const [verb = "", ...words] = argument.trim().split(/\s+/);
   if (verb === "" || verb === "list") return listText(await worktreesAround(cwd), cwd);
   if (verb === "new") {
-    const { path, branch } = await addWorktree(cwd, words.join(" "));
-    return `The branch ${branch} is in \`${path}\`. Open that folder, and start a session there.`;
+    const { path, branch, problems } = await host.makeWorktree(cwd, words.join(" "), worktrees);
+    const made = `The branch ${branch} is in \`${path}\`. Open that folder, and start a session there.`;
+    return [made, ...problems].join("\n\n");
   }
   const end = HermesWorktreeEnd.safeParse(verb);
   if (!end.success) throw new UsageError("Type `/worktree new NAME`, or merge, rebase, branch, patch or discard.");
   if (end.data === "discard" && words[0] !== "confirm") {
     return "This deletes the worktree and its branch for good. Type `/worktree discard confirm`.";
   }
-  return (await endAt(cwd, end.data, title)).message;
+  return (await endAt(cwd, end.data, agent.session.title)).message;
 }
 
 function listText(worktrees: readonly HermesWorktreeState[], cwd: string): string {

@@ -1,28 +1,18 @@
-/**
- * Models of an agent: the conversation's, those of auxiliary tasks and of the web tools, and the ledger of their usage.
- */
+/** Models of an agent: the conversation's, those of auxiliary tasks and of the web tools, and the ledger of their usage. */
 import type { Environment } from "../config/home.ts";
-import type { ContentPart, Message } from "../messages/message.ts";
+import type { ContentPart } from "../messages/message.ts";
 import { systemClock } from "../platform/clock.ts";
 import { wrapData } from "../prompt/injection-scan.ts";
 import { Adaptations } from "../providers/call/adaptations.ts";
-import { type CallEvent, type CallRequest, callModel, type ModelRoute } from "../providers/call/call-model.ts";
+import type { ModelRoute } from "../providers/call/call-model.ts";
 import { ModelChain } from "../providers/call/model-chain.ts";
-import { modelInfo } from "../providers/model-info.ts";
+import { modelInfo, refusesImages } from "../providers/model-info.ts";
 import { type ModelSettings, type ResolvedModel, resolveModel } from "../providers/resolve-model.ts";
 import { silenceOf } from "../providers/stream-model.ts";
-import type { Sampling } from "../providers/wire/wire.ts";
 import { UsageLedger } from "../sessions/usage-ledger.ts";
-import type { Tool } from "../tools/tool.ts";
 import type { WebAccess } from "../web/web-access.ts";
 import type { AIAgentOptions } from "./agent-options.ts";
-import { Auxiliary } from "./auxiliary.ts";
-
-/** One call of the conversation's model. `offered`: the tools that the model may call. */
-type OpenCall = Pick<CallRequest, "messages"> & Pick<CallRequest, "onOverflow"> & { readonly offered: readonly Tool[] };
-
-/** Opens one model call. */
-export type ModelCaller = (call: OpenCall, signal: AbortSignal) => AsyncIterable<CallEvent>;
+import { Auxiliary } from "./auxiliary-models.ts";
 
 /** Throws an Error in one line when the conversation's model does not exist. */
 export function setUpModels(options: AIAgentOptions, environment: Environment) {
@@ -48,30 +38,6 @@ export function setUpModels(options: AIAgentOptions, environment: Environment) {
   return { models, route, modelFacts, ledger, auxiliary };
 }
 
-/** Opens the calls of the conversation's model. `sampling` is read at each call. */
-export function modelCaller(
-  { prefillMessages: prefill = [] }: AIAgentOptions,
-  route: ModelRoute,
-  sampling: () => Sampling,
-): ModelCaller {
-  return ({ messages, offered, onOverflow }, signal) => {
-    const request = { tools: offered.map((tool) => tool.schema), sampling: sampling() };
-    if (prefill.length === 0)
-      return callModel({ ...request, messages, ...(onOverflow && { onOverflow }) }, route, signal);
-    const shorten = async (...refusal: Parameters<NonNullable<typeof onOverflow>>) => {
-      const shorter = await onOverflow?.(...refusal);
-      return shorter && withPrefill(shorter, prefill);
-    };
-    return callModel({ ...request, messages: withPrefill(messages, prefill), onOverflow: shorten }, route, signal);
-  };
-}
-
-/** Adds the prefill after the system prompt, so that the start of all requests stays the same. */
-function withPrefill(messages: readonly Message[], prefill: readonly Message[]): readonly Message[] {
-  const start = messages[0]?.role === "system" ? 1 : 0;
-  return [...messages.slice(0, start), ...prefill, ...messages.slice(start)];
-}
-
 /** Throws an Error in one line when there is no such model. */
 export function resolved(settings: ModelSettings, environment: Environment): ResolvedModel {
   const resolution = resolveModel(settings, environment);
@@ -91,7 +57,9 @@ function modelRoute(options: AIAgentOptions, chain: ModelChain): ModelRoute {
     clock,
     editorModels,
     retryMs,
-    acceptsImages: (model) => modelInfo(model.model, options.modelFacts?.(model)).images,
+    acceptsImages: (model) => !refusesImages(model, options.modelFacts?.(model) ?? {}),
+    maxOutputTokens: (model) => options.modelFacts?.(model).maxOutputTokens,
+    onLimit: (model, limit) => options.onModelLimit?.(model, limit),
     extraBody: ({ endpoint }) => extraBody?.(endpoint.provider) ?? {},
     silence: ({ endpoint }) => {
       const idleMs = silenceMs?.(endpoint.provider);

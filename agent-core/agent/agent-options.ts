@@ -1,13 +1,13 @@
 /** Options of an agent. All are optional: the defaults make an offline agent on this machine. */
 
 import type { ApprovalMode } from "../approval/decision.ts";
-import type { Grants } from "../approval/grants.ts";
+import type { ClientRows, Grants } from "../approval/grants.ts";
 import type { BrowserSettings } from "../browser/find-browser.ts";
 import type { Checkpoints } from "../checkpoints/checkpoints.ts";
-import type { ScriptLimits } from "../code/script.ts";
 import type { Environment } from "../config/home.ts";
 import type { ContextEngine } from "../context/context-engine.ts";
 import type { CronAccess } from "../cron/cron-requests.ts";
+import type { ScriptLimits } from "../execute-code/script.ts";
 import type { Hook } from "../hooks/hook.ts";
 import type { Host } from "../host/host.ts";
 import type { Memory } from "../memory/memory.ts";
@@ -26,7 +26,7 @@ import type { StoredPlan } from "../sessions/read-journal.ts";
 import type { SessionSkills } from "../skills/session-skills.ts";
 import type { WebAccess } from "../web/web-access.ts";
 import type { Policy } from "./approvals.ts";
-import type { AuxiliaryOptions } from "./auxiliary.ts";
+import type { AuxiliaryOptions } from "./auxiliary-models.ts";
 import type { AgentCallbacks } from "./callbacks.ts";
 import type { Extension } from "./extensions.ts";
 import type { IterationBudget } from "./iteration-budget.ts";
@@ -71,7 +71,6 @@ export type InheritedParts = {
   addUsage(usage: Usage, model: ResolvedModel): void;
 };
 
-/** Settings of skills. */
 export type SkillSettings = {
   /** Further folders of skills; relative ones start at the home. */
   readonly externalFolders: readonly string[];
@@ -136,6 +135,8 @@ export type AIAgentOptions = ModelSettings & {
   readonly editorModels?: EditorModels | undefined;
   /** Facts from the endpoints about their models. Default: facts by name. */
   readonly modelFacts?: ((model: ResolvedModel) => ModelFacts) | undefined;
+  /** Gets a limit that a provider named in a refusal. Default: none. */
+  readonly onModelLimit?: ((model: ResolvedModel, limit: ModelFacts) => void) | undefined;
   /** Working folder, absolute; default the process's. */
   readonly cwd?: string | undefined;
   /** Further workspace folders, absolute. */
@@ -146,6 +147,8 @@ export type AIAgentOptions = ModelSettings & {
   readonly approvalMode?: (() => ApprovalMode) | undefined;
   /** `smart`: a model may allow harmless commands. `off`: nothing asks; blocked commands stay blocked. Default `manual`. */
   readonly approvals?: "manual" | "smart" | "off" | undefined;
+  /** List of what is allowed in the settings of the client, besides that of config.yaml. Default: none. */
+  readonly allowList?: ClientRows | undefined;
   /** False until the user trusts the workspace; until then the agent only reads. Default: always true. */
   readonly trusted?: (() => boolean) | undefined;
   /** Hooks of the session; those of a sub-agent are its parent's. Default: the hooks of `extensions`. */

@@ -6,7 +6,6 @@ import { Checkpoints } from "../checkpoints/checkpoints.ts";
 import {
   checkpointsFolder,
   type Environment,
-  grantsFile,
   homeFolder,
   memoriesFolder,
   skillsFolder,
@@ -14,7 +13,7 @@ import {
 } from "../config/home.ts";
 import { sectionDefault } from "../config/section-defaults.ts";
 import { type ContextEngine, defaultEngine } from "../context/context-engine.ts";
-import type { Hook } from "../hooks/hook.ts";
+import type { Hook, Hooks } from "../hooks/hook.ts";
 import type { Host } from "../host/host.ts";
 import { nodeHost } from "../host/node-host.ts";
 import { Memory } from "../memory/memory.ts";
@@ -25,8 +24,9 @@ import { warmUpScan } from "../prompt/injection-scan.ts";
 import { type ContextFiles, SubfolderContext } from "../prompt/project-context.ts";
 import type { Surroundings } from "../prompt/surroundings.ts";
 import type { HermesExtensionItem } from "../protocol/extensions.ts";
+import type { ModelRoute } from "../providers/call/call-model.ts";
 import type { ModelChain } from "../providers/call/model-chain.ts";
-import { type ModelFacts, modelInfo } from "../providers/model-info.ts";
+import { type ModelFacts, modelInfo, refusesImages } from "../providers/model-info.ts";
 import { secretsOf } from "../providers/redact.ts";
 import type { ModelSettings, ResolvedModel } from "../providers/resolve-model.ts";
 import type { Sampling } from "../providers/wire/wire.ts";
@@ -34,16 +34,18 @@ import type { NewEntry } from "../sessions/journal.ts";
 import type { UsageLedger } from "../sessions/usage-ledger.ts";
 import { type AgentPlaces, agentFolders } from "../skills/agent-places.ts";
 import { SessionSkills } from "../skills/session-skills.ts";
+import type { ToolContext } from "../tools/tool.ts";
 import type { WebAccess } from "../web/web-access.ts";
-import { type ModelCaller, modelCaller, resolved, setUpModels, webAccess } from "./agent-models.ts";
+import { resolved, setUpModels, webAccess } from "./agent-models.ts";
 import type { AIAgentOptions } from "./agent-options.ts";
 import { modelApproval, type Policy, type PolicyOptions, sessionPolicy } from "./approvals.ts";
-import type { Auxiliary } from "./auxiliary.ts";
+import type { Auxiliary } from "./auxiliary-models.ts";
 import type { AgentCallbacks } from "./callbacks.ts";
 import { type Extension, Extensions } from "./extensions.ts";
-import { notifier, withStates } from "./notifier.ts";
+import { type Notifier, notifier, withStates } from "./notifier.ts";
 import { buildPrompt, contextFiles, NO_FILES, rehearsePrompt, surroundingsOf } from "./prompt-builder.ts";
 import type { CallServices } from "./run-call.ts";
+import type { SessionRecord } from "./session-record.ts";
 import { ToolCatalogue } from "./tool-catalogue.ts";
 
 export type AgentSetup = {
@@ -75,9 +77,12 @@ export type AgentSetup = {
   /** Read at each call. */
   sampling: Sampling;
   modelFacts(model: ResolvedModel): ModelFacts;
+  /** Tokens of the current model's context. */
+  contextWindow(): number;
   /** Throws an Error in one line when there is no such model. */
   resolve(settings: ModelSettings): ResolvedModel;
-  readonly callModel: ModelCaller;
+  /** Access to the conversation's models. */
+  readonly route: ModelRoute;
   readonly auxiliary: Auxiliary;
   /** Usage of all model calls of the session. */
   readonly ledger: UsageLedger;
@@ -91,6 +96,16 @@ export type AgentSetup = {
   readonly surroundings: Surroundings | undefined;
   spillFolder(sessionId: string): string;
   onDefect(message: string): void;
+};
+
+/** Parts of one agent that its other parts share: its setup, its session, and the way to its user. */
+export type AgentParts = {
+  readonly sessionId: string;
+  readonly setup: AgentSetup;
+  readonly session: SessionRecord;
+  readonly hooks: Hooks;
+  readonly notify: Notifier;
+  contextFor(callId: string, signal: AbortSignal): ToolContext;
 };
 
 /** Throws an Error in one line when the options cannot be met. */
@@ -110,7 +125,7 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
   const memory = memoryOf(options, clock, home)?.forProject(cwd);
   const projectFiles = projectFilesOf(options, host, { cwd, trusted, onDefect });
   const surroundings = surroundingsOf(options, { cwd, files: host.files, trusted });
-  const grants = options.inherited?.grants ?? new Grants(grantsFile(home), onDefect);
+  const grants = options.inherited?.grants ?? new Grants(home, onDefect, options.allowList);
   const { models, route, modelFacts, ledger, auxiliary } = setUpModels(options, environment);
   const forPrompt = { home, cwd, memory, contextFiles: projectFiles, onDefect, extensions, surroundings };
   const setup: AgentSetup = {
@@ -129,15 +144,16 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
     maxIterations: options.maxIterations ?? sectionDefault("agent").maxTurns,
     isSubAgent: options.inherited !== undefined,
     commandSeconds: options.commandSeconds ?? sectionDefault("terminal").timeout,
-    web: webAccess(options.web, auxiliary, () => modelInfo(models.current.model, modelFacts(models.current)).images),
+    web: webAccess(options.web, auxiliary, () => !refusesImages(models.current, modelFacts(models.current))),
     memory,
     skills,
     agentPlaces,
     models,
     sampling: options.sampling ?? {},
     modelFacts,
+    contextWindow: () => modelInfo(models.current.model, modelFacts(models.current)).contextWindow,
     resolve: (settings) => resolved(settings, environment),
-    callModel: modelCaller(options, route, () => setup.sampling),
+    route,
     auxiliary,
     ledger,
     subfolderContext: new SubfolderContext(cwd, projectFiles),
@@ -306,7 +322,6 @@ type SessionPorts = {
   /** Position of the next message. */
   readonly position: () => number;
   readonly journal: (entry: NewEntry) => void;
-  /** Shows a problem to the user. */
   readonly notifyUser: (problem: string) => void;
 };
 

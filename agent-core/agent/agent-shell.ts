@@ -10,12 +10,21 @@ import { SessionShell } from "../tools/terminal/session-shell.ts";
 import type { ShellView } from "../tools/tool.ts";
 import type { StatusEvent } from "./callbacks.ts";
 
+type ShellPlace = {
+  readonly terminals: HostTerminals;
+  readonly cwd: string;
+  /** For the output of commands, absolute. */
+  readonly folder: string;
+  /** The resumed conversation has run commands before. */
+  readonly wasUsed: boolean;
+  /** Returns the address of the browser's page. */
+  readonly page: () => string | undefined;
+};
+
 export class AgentShell {
   readonly state: SessionShell;
   readonly processes = new Processes();
-  readonly #terminals: HostTerminals;
-  readonly #cwd: string;
-  readonly #page: () => string | undefined;
+  readonly #place: ShellPlace;
   /** True while the history mentions an ended shell and the model has not been informed. */
   #mustInform: boolean;
   /** Sentences from the end of the last turn, for the model. */
@@ -23,18 +32,15 @@ export class AgentShell {
   /** Settles after the first attempt to reach the place that runs commands. */
   #opened: Promise<void> | undefined;
 
-  /** `wasUsed`: the resumed conversation has run commands before. `page`: returns the address of the browser's page. */
-  constructor(terminals: HostTerminals, cwd: string, wasUsed: boolean, page: () => string | undefined) {
-    this.state = new SessionShell(cwd);
-    this.#terminals = terminals;
-    this.#page = page;
-    this.#cwd = cwd;
-    this.#mustInform = wasUsed;
+  constructor(place: ShellPlace) {
+    this.state = new SessionShell(place.cwd);
+    this.#place = place;
+    this.#mustInform = place.wasUsed;
   }
 
   get view(): ShellView {
     const { state, processes } = this;
-    const page = this.#page;
+    const { page } = this.#place;
     return {
       get folder() {
         return state.folder;
@@ -58,7 +64,7 @@ export class AgentShell {
   /** Notes about background events since the last call, one line each. */
   async notices(): Promise<readonly string[]> {
     const processes = await this.processes.notices();
-    const changes = [...this.#late.splice(0), ...((await this.#terminals.inspectLiving?.()) ?? [])];
+    const changes = [...this.#late.splice(0), ...((await this.#place.terminals.inspectLiving?.()) ?? [])];
     const lines = [...processes, ...changes.map((change) => `[${change}]`)];
     if (!this.#mustInform) return lines;
     this.#mustInform = false;
@@ -68,26 +74,26 @@ export class AgentShell {
 
   /** Reports changes of protected files by processes that outlive the turn: to the user, and with the next notices. */
   async endTurn(notify: (message: string) => void): Promise<void> {
-    for (const message of (await this.#terminals.endTurn?.()) ?? []) {
+    for (const message of (await this.#place.terminals.endTurn?.()) ?? []) {
       notify(message);
       this.#late.push(message);
     }
   }
 
   /**
-   * Runs a command of the client in the sandbox of the agent's own, if there is one, and ends what it left. `folder`:
-   * absolute, for its output.
+   * Runs a command of the session's client in the sandbox of the agent's own, if there is one, and ends what it left. Rejects
+   * with a sentence for people when it cannot be started.
    */
-  async runForClient(command: string, folder: string, signal: AbortSignal): Promise<HermesCommandEnd> {
-    const running = await this.#terminals.start(
+  async runForClient(command: string, signal: AbortSignal): Promise<HermesCommandEnd> {
+    const running = await this.#place.terminals.start(
       {
         command,
-        shell: { folder: await this.#terminals.open(this.#cwd, signal), variables: undefined },
+        shell: { folder: await this.#place.terminals.open(this.#place.cwd, signal), variables: undefined },
         keepsShell: false,
         input: "none",
         pty: false,
-        sandbox: this.#terminals.sandboxes === true ? "isolated" : undefined,
-        outputFile: join(folder, `command-${newId()}.log`),
+        sandbox: this.#place.terminals.sandboxes === true ? "isolated" : undefined,
+        outputFile: join(this.#place.folder, `command-${newId()}.log`),
       },
       signal,
     );
@@ -111,7 +117,7 @@ export class AgentShell {
 
   async #open(signal: AbortSignal, notify: (event: StatusEvent) => void): Promise<void> {
     try {
-      this.state.begin(await this.#terminals.open(this.#cwd, signal));
+      this.state.begin(await this.#place.terminals.open(this.#place.cwd, signal));
     } catch (error) {
       // After a failure no turn waits again. After a cancel the next turn tries again.
       if (signal.aborted) this.#opened = undefined;

@@ -1,7 +1,7 @@
 /** Approval of prepared calls: the policy decides, the user or a model answers, and grants are kept. */
 import * as z from "zod";
 import type { ApprovalMode, Decision, Effect } from "../approval/decision.ts";
-import type { Grants } from "../approval/grants.ts";
+import { type Grants, scopeOf } from "../approval/grants.ts";
 import { secretReason } from "../approval/secret-paths.ts";
 import type { Hooks } from "../hooks/hook.ts";
 import type { AskPassword, ShellLanguage } from "../host/terminals/terminals.ts";
@@ -10,7 +10,7 @@ import { resolvePath } from "../platform/paths.ts";
 import { wrapData } from "../prompt/injection-scan.ts";
 import type { RecordedAnswer } from "../sessions/outcome-entries.ts";
 import type { FileDiff, ToolContext } from "../tools/tool.ts";
-import type { Auxiliary } from "./auxiliary.ts";
+import type { Auxiliary } from "./auxiliary-models.ts";
 import type { AgentCallbacks, ApprovalAnswer, ApprovalRequest } from "./callbacks.ts";
 
 /** The policy's decision on an effect, before the user is asked. */
@@ -286,7 +286,7 @@ export function sessionPolicy({
         () => undefined, // the first decision fails too, and reports it
       ),
     async decide(effect) {
-      const { decide } = await loadPolicy();
+      const [{ decide }] = await Promise.all([loadPolicy(), grants.refresh()]);
       const powerShell = effect.kind === "command" ? await reading : undefined;
       const scope = powerShell === undefined ? base : { ...base, powerShell };
       const problem = effect.kind === "command" && sandbox() ? await sandboxProblem() : undefined;
@@ -308,9 +308,9 @@ export function sessionPolicy({
         ...decision,
         reasons: problem === undefined ? reasons : [...reasons, `Runs without the sandbox: ${problem}`],
         grant: grant && {
-          description: grant.description,
+          description: scopeOf(grant),
           keep(lasting) {
-            grants.keep(grant, lasting);
+            void grants.keep(grant, lasting); // it counts at once, and reports what cannot be written
             changed();
           },
         },

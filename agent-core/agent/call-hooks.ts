@@ -1,5 +1,6 @@
 /** The hooks of one tool call: before the policy judges it, after its run, and for the text that the model gets. */
 import { HOOK_OF_RULES, HOOK_TEXT_HEAD, type Hooks } from "../hooks/hook.ts";
+import { truncate } from "../platform/one-line.ts";
 import type { ToolResult } from "../tools/tool.ts";
 
 /** Length of a changed input in the note for the model. Characters. */
@@ -85,6 +86,5 @@ export async function afterCall(
 
 function changeNote(labels: readonly string[], input: Readonly<Record<string, unknown>>): string {
   const json = JSON.stringify(input);
-  const shown = json.length > SHOWN_INPUT_CHARS ? `${json.slice(0, SHOWN_INPUT_CHARS).toWellFormed()}…` : json;
-  return `[The ${namedHooks(labels)} changed this call. It ran with the input ${shown}]`;
+  return `[The ${namedHooks(labels)} changed this call. It ran with the input ${truncate(json, SHOWN_INPUT_CHARS)}]`;
 }

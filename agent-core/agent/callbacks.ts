@@ -10,28 +10,30 @@ import type { RecordedHook } from "../sessions/outcome-entries.ts";
 import type { Todo } from "../tools/todo-list.ts";
 import type { Answer, FileDiff, Question, ToolActivity, ToolKind, ToolLocation, ToolResult } from "../tools/tool.ts";
 
+type CallFacts = {
+  readonly callId: string;
+  readonly name: string;
+  readonly title: string;
+  readonly kind: ToolKind;
+  readonly locations: readonly ToolLocation[];
+  readonly input: unknown;
+};
+
 /**
  * Life of a tool call: `started` when its arguments are complete, `running` after the approval, and `finished` unless the
  * call was dropped or its turn ended before it ran.
  */
 export type ToolProgressEvent =
-  | {
+  | (CallFacts & {
       readonly type: "started";
-      readonly callId: string;
-      readonly name: string;
-      readonly title: string;
-      readonly kind: ToolKind;
-      readonly locations: readonly ToolLocation[];
-      readonly input: unknown;
       /** Call that this call is a part of. `callId` begins with its id. */
       readonly parentCallId?: string;
       /** Task of the delegation `parentCallId` that the call belongs to. */
       readonly taskId?: string;
-    }
+    })
   | { readonly type: "running"; readonly callId: string; readonly diffs: readonly FileDiff[] }
   /** A call that `toolGen` announced does not run, because its answer broke off. */
   | { readonly type: "dropped"; readonly callId: string }
-  /** A hook ran for this call. */
   | { readonly type: "hook"; readonly callId: string; readonly run: RecordedHook }
   | { readonly type: "activity"; readonly callId: string; readonly activity: ToolActivity }
   | {
@@ -43,13 +45,7 @@ export type ToolProgressEvent =
       readonly durationMs: number;
     };
 
-export type ApprovalRequest = {
-  readonly callId: string;
-  readonly name: string;
-  readonly title: string;
-  readonly kind: ToolKind;
-  readonly locations: readonly ToolLocation[];
-  readonly input: unknown;
+export type ApprovalRequest = CallFacts & {
   /** The whole edit; empty for other calls. */
   readonly diffs: readonly FileDiff[];
   /** The whole command; undefined for other calls. */
@@ -114,7 +110,6 @@ export type CompressedEvent = {
 export type AgentState = "thinking" | "executing" | "waiting" | "idle";
 
 export type AgentCallbacks = {
-  /** The agent changed its state. */
   state?(event: { readonly state: AgentState }): void;
   /** A tool call changed its state. */
   toolProgress?(event: ToolProgressEvent): void;

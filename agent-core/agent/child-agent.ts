@@ -3,7 +3,6 @@ import { join } from "node:path";
 import type { Checkpoints } from "../checkpoints/checkpoints.ts";
 import { sessionsFolder } from "../config/home.ts";
 import { sectionDefault } from "../config/section-defaults.ts";
-import type { Hooks } from "../hooks/hook.ts";
 import { type Delegated, Delegation } from "../orchestration/delegation.ts";
 import { type EvaluationPorts, Evaluator, isEvaluated, type KnownScores } from "../orchestration/evaluation.ts";
 import { type Ownership, ownedDecide, ownedHost } from "../orchestration/file-owners.ts";
@@ -18,23 +17,20 @@ import { parseChoice, settingsOf } from "../providers/model-choice.ts";
 import type { ModelSettings, ResolvedModel } from "../providers/resolve-model.ts";
 import type { Usage } from "../providers/wire/wire.ts";
 import type { FileChange, JournalEntry } from "../sessions/entry.ts";
-import { Journal, type NewEntry } from "../sessions/journal.ts";
+import { Journal } from "../sessions/journal.ts";
 import { journalPath, newSessionId } from "../sessions/session-files.ts";
 import type { AgentPlaces } from "../skills/agent-places.ts";
 import type { Cast } from "../skills/custom-agents.ts";
-import type { Processes } from "../tools/terminal/processes.ts";
 import type { Tool } from "../tools/tool.ts";
 import { isToolsetOn } from "../tools/toolsets.ts";
 import type { AIAgentOptions } from "./agent-options.ts";
-import type { AgentSetup } from "./agent-setup.ts";
+import type { AgentParts, AgentSetup } from "./agent-setup.ts";
+import type { AgentShell } from "./agent-shell.ts";
 import { recordedQuestions } from "./approvals.ts";
 import type { AgentCallbacks, ToolProgressEvent } from "./callbacks.ts";
-import type { ConversationResult } from "./conversation-result.ts";
 import type { Extension } from "./extensions.ts";
-import type { IterationBudget } from "./iteration-budget.ts";
-import type { Notifier } from "./notifier.ts";
 import { withoutResumed } from "./stored-agent.ts";
-import type { RunOptions } from "./turn-runner.ts";
+import type { TurnRunner } from "./turn-runner.ts";
 
 /** Tools that no sub-agent has: nobody answers it, and it keeps nothing for later sessions. */
 const WITHHELD: ReadonlySet<string> = new Set(["clarify", "memory", "cronjob"]);
@@ -44,37 +40,29 @@ const DELEGATE = "delegate_task";
 const SCHEMA_MS = 1_000;
 
 /** The agent of a sub-agent, as its parent uses it. */
-type ChildAgent = {
-  readonly model: ResolvedModel;
-  readonly usage: Usage;
-  readonly processes: Processes;
-  runConversation(options: RunOptions): Promise<ConversationResult>;
-  steer(message: string): boolean;
+type ChildAgent = Pick<AgentParts, "setup"> & {
+  readonly shell: AgentShell;
+  readonly turns: TurnRunner;
   close(): Promise<void>;
 };
 
-/** The agent that delegates. */
-export type DelegatingAgent = {
-  readonly sessionId: string;
-  readonly setup: AgentSetup;
-  readonly hooks: Hooks;
+type DelegatingAgent = Omit<AgentParts, "contextFor"> & {
   readonly checkpoints: Checkpoints | undefined;
-  /** Budget of its running turn. */
-  readonly budget: () => IterationBudget | undefined;
-  readonly notify: Notifier;
-  readonly journal: (entry: NewEntry) => void;
-  readonly create: (options: AIAgentOptions) => ChildAgent;
+  readonly turns: TurnRunner;
 };
 
 export class SubAgents {
   readonly delegation: Delegation;
   readonly #parent: DelegatingAgent;
+  readonly #create: (options: AIAgentOptions) => ChildAgent;
   readonly #depth: number;
   readonly #scores: KnownScores = new Map();
 
-  constructor(parent: DelegatingAgent) {
+  /** `create`: makes the agent of a sub-agent. */
+  constructor(parent: DelegatingAgent, create: (options: AIAgentOptions) => ChildAgent) {
     const { delegation: settings = {}, inherited } = parent.setup.options;
     this.#parent = parent;
+    this.#create = create;
     this.#depth = (inherited?.depth ?? 0) + 1;
     this.delegation =
       inherited?.delegation ??
@@ -114,16 +102,16 @@ export class SubAgents {
 
   /** Undefined when the results of these tasks are not evaluated. */
   #evaluate(callId: string, tasks: readonly TaskSpec[]): Evaluate | undefined {
-    const { setup, journal } = this.#parent;
+    const { setup, session } = this.#parent;
     const isGraph = tasks.some(({ dependsOn }) => dependsOn.length > 0);
     if (!isEvaluated(setup.options.evaluation, isGraph)) return undefined;
     const ports: EvaluationPorts = {
       judge: (request, signal) => setup.auxiliary.judge(request, signal),
       lookup: { cwd: setup.cwd, exists: async (path) => (await setup.host.files.stat(path)) !== undefined },
-      ask: recordedQuestions(setup.callbacks, callId, (given) => journal({ type: "answer", ...given })),
+      ask: recordedQuestions(setup.callbacks, callId, (given) => session.journal({ type: "answer", ...given })),
     };
     const evaluator = new Evaluator(ports, this.#scores);
-    return evaluator.forTasks((verdict, child) => journal({ type: "evaluation", callId, child, ...verdict }));
+    return evaluator.forTasks((verdict, child) => session.journal({ type: "evaluation", callId, child, ...verdict }));
   }
 
   /** Settles when the sub-agents of ended calls are closed. */
@@ -183,10 +171,17 @@ export class SubAgents {
       call.ports.onChange();
     });
     const { goal, dependsOn } = task;
-    this.#parent.journal({ type: "delegation", callId: call.callId, task: task.id, goal, dependsOn, child: id });
+    this.#parent.session.journal({
+      type: "delegation",
+      callId: call.callId,
+      task: task.id,
+      goal,
+      dependsOn,
+      child: id,
+    });
     const title = oneLine(goal, TITLE_CHARS);
     journal.append({ type: "title", title });
-    const agent = this.#parent.create({
+    const agent = this.#create({
       ...withoutResumed(options),
       ...this.#modelSettings(task),
       ...this.#shared(task, call, journal),
@@ -197,7 +192,7 @@ export class SubAgents {
       extensions: [inheritedFrom(setup)],
       sampling: setup.sampling,
       maxIterations: delegation.maxIterations ?? sectionDefault("delegation").maxIterations,
-      parentBudget: delegation.sharesBudget === true ? this.#parent.budget() : undefined,
+      parentBudget: delegation.sharesBudget === true ? this.#parent.turns.budget : undefined,
     });
     const extra = { task_id: task.id, goal, child_session_id: id, parent_session_id: sessionId };
     this.#parent.hooks.observe("subagent_start", { callId: call.callId, extra });
@@ -334,7 +329,6 @@ function inheritedFrom({ extensions }: AgentSetup): Extension {
 type SpawnedCall = {
   /** Id in the parent's conversation. */
   readonly callId: string;
-  /** Id in the session. */
   readonly fullId: string;
   readonly ports: ChildPorts;
 };
@@ -379,19 +373,21 @@ function childOf(sessionId: string, { agent, journal, record, logged }: ChildPar
     sessionId,
     async run(userMessage, signal) {
       const run = { userMessage, systemMessage: SUB_AGENT_ROLE, signal };
-      const { stopReason, finalResponse, fault } = await agent.runConversation(run);
+      const { stopReason, finalResponse, fault } = await agent.turns.run(run);
       await logged();
       return { stopReason, text: finalResponse, ...(fault && { error: fault.message }) };
     },
-    steer: (text) => agent.steer(text),
+    steer: (text) => agent.turns.steer(text),
     facts() {
-      const { inputTokens, outputTokens } = agent.usage;
+      const { inputTokens, outputTokens } = agent.setup.ledger.sum;
       return { ...record.facts, usage: { inputTokens, outputTokens } };
     },
     async close() {
-      const states = await Promise.all(agent.processes.list().map(async (one) => ({ one, state: await one.state() })));
+      const states = await Promise.all(
+        agent.shell.processes.list().map(async (one) => ({ one, state: await one.state() })),
+      );
       const running = states.filter(({ state }) => state.kind !== "ended").map(({ one }) => one.command);
-      await agent.processes.dispose();
+      await agent.shell.processes.dispose();
       await agent.close();
       await logged();
       journal.close();

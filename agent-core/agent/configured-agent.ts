@@ -21,7 +21,7 @@ import { table as toolTable } from "../tools/table.gen.ts";
 import { unsupportedToolsets } from "../tools/toolsets.ts";
 import { chooseSearch, SEARCH_VARIABLES } from "../web/web-access.ts";
 import type { AIAgentOptions, DelegationSettings } from "./agent-options.ts";
-import type { AuxiliaryModels } from "./auxiliary.ts";
+import type { AuxiliaryModels } from "./auxiliary-models.ts";
 
 /** `model`: name of the model at its provider; undefined when neither config.yaml nor HERMES_MODEL names one. */
 export type StatedFacts = { readonly model: string | undefined; readonly facts: ModelFacts };
@@ -198,7 +198,10 @@ async function freshEnvironment(home: string, environment: Environment): Promise
 
 /** The environment overrides config.yaml. */
 function withDefaults(config: Config, environment: Environment): Environment {
-  return { ...networkVariables(config.network), ...modelDefaults(config, environment), ...environment };
+  const defaults = { ...networkVariables(config.network), ...modelDefaults(config, environment) };
+  // A shell's `NAME=` sets no value.
+  const stated = Object.entries(environment).filter(([name, value]) => value?.trim() !== "" || !(name in defaults));
+  return { ...defaults, ...Object.fromEntries(stated) };
 }
 
 function milliseconds(seconds: number | undefined): number | undefined {

@@ -3,24 +3,18 @@ import type { ContextEngine } from "../context/context-engine.ts";
 import type { CompressionPlan } from "../context/plan-compression.ts";
 import { digest, summaryParts, summaryRequest } from "../context/summary.ts";
 import { CHARS_PER_TOKEN, estimateTokens, messageTokens, TokenMeter, textTokens } from "../context/token-meter.ts";
-import type { Hooks } from "../hooks/hook.ts";
 import type { Message } from "../messages/message.ts";
-import { repairMessages } from "../messages/repair.ts";
 import type { HermesContext } from "../protocol/sessions.ts";
 import { LARGER_WINDOW } from "../providers/fault-message.ts";
 import { modelInfo } from "../providers/model-info.ts";
 import type { Usage } from "../providers/wire/wire.ts";
 import { type Compression, type Conversation, droppedCount } from "../sessions/conversation.ts";
-import type { NewEntry } from "../sessions/journal.ts";
 import type { CountedTokens } from "../sessions/usage-ledger.ts";
-import type { Tool, ToolContext } from "../tools/tool.ts";
-import type { AgentSetup } from "./agent-setup.ts";
-import type { Auxiliary } from "./auxiliary.ts";
-import type { CompressedEvent, ContextPressureEvent, StatusEvent } from "./callbacks.ts";
+import type { Tool } from "../tools/tool.ts";
+import type { AgentParts } from "./agent-setup.ts";
+import type { CompressedEvent, ContextPressureEvent } from "./callbacks.ts";
 import { contextParts, type RequestTexts } from "./context-parts.ts";
-import type { Notifier } from "./notifier.ts";
-import { compressionEntry, type SessionRecord } from "./session-record.ts";
-import { MemoryFlush } from "./unseen-memory.ts";
+import { compressionEntry } from "./session-record.ts";
 
 /** A compression that saves a smaller share is useless. After two useless ones in a row the keeper gives up. */
 const MIN_SAVING = 0.1;
@@ -44,28 +38,6 @@ const REQUEST_SHARE = 0.7;
 /** Minimum size of these messages, for models with a very small window. */
 const MIN_REQUEST_CHARS = 4_000;
 
-export type ContextKeeperOptions = {
-  readonly engine: ContextEngine;
-  readonly conversation: Conversation;
-  readonly auxiliary: Auxiliary;
-  /** True when a model can summarize. */
-  readonly canSummarize: () => boolean;
-  /** Window of the dedicated summary model in tokens; undefined when the conversation's model summarizes. */
-  readonly summaryWindow: () => number | undefined;
-  /** Tokens of the model's context. */
-  readonly window: () => number;
-  /** Texts that each request contains besides the conversation. */
-  readonly overhead: () => Omit<RequestTexts, "messages">;
-  /** Size of the session's last call in an earlier process. */
-  readonly lastCount: CountedTokens | undefined;
-  readonly usageByModel: () => HermesContext["models"];
-  /** Lets the model save notes to memory before messages are dropped. */
-  readonly flush: MemoryFlush;
-  readonly journal: (entry: NewEntry) => void;
-  readonly notify: (event: StatusEvent) => void;
-  readonly onCompressed: (event: CompressedEvent) => void;
-};
-
 type CompressRequest = {
   /** Subject that the summary must keep. */
   readonly focus: string | undefined;
@@ -77,8 +49,11 @@ type CompressRequest = {
   readonly maxTokens?: number;
 };
 
+type KeptAgent = Pick<AgentParts, "setup" | "session" | "notify">;
+
 export class ContextKeeper {
-  readonly #options: ContextKeeperOptions;
+  readonly #agent: KeptAgent;
+  readonly #beforeSummary: (signal: AbortSignal) => Promise<void>;
   readonly #meter = new TokenMeter();
   /** Estimate of the last request that was sent. */
   #sent = 0;
@@ -91,9 +66,33 @@ export class ContextKeeper {
   /** Window that the user was warned of. */
   #smallWindow: number | undefined;
 
-  constructor(options: ContextKeeperOptions) {
-    this.#options = options;
-    if (options.lastCount !== undefined) this.#meter.resume(options.lastCount);
+  /** `beforeSummary`: lets a model save notes to memory before messages are dropped. */
+  constructor(agent: KeptAgent, beforeSummary: (signal: AbortSignal) => Promise<void>) {
+    this.#agent = agent;
+    this.#beforeSummary = beforeSummary;
+    const { ledger, models } = agent.setup;
+    const lastCount = ledger.lastCount(models.current);
+    if (lastCount !== undefined) this.#meter.resume(lastCount);
+  }
+
+  get #conversation(): Conversation {
+    return this.#agent.session.conversation;
+  }
+
+  get #engine(): ContextEngine {
+    return this.#agent.setup.engine;
+  }
+
+  /** Texts that each request contains besides the conversation. */
+  get #overhead(): Omit<RequestTexts, "messages"> {
+    const { session, setup } = this.#agent;
+    return { systemPrompt: session.systemPrompt ?? "", schemas: setup.catalogue.schemaText };
+  }
+
+  /** True when a model can summarize. The offline interpreter cannot. */
+  get #canSummarize(): boolean {
+    const { models, auxiliary } = this.#agent.setup;
+    return models.current.mode !== "offline" || auxiliary.ownModel("compression") !== undefined;
   }
 
   /** Tokens of the next request, as far as they are known. */
@@ -102,12 +101,12 @@ export class ContextKeeper {
   }
 
   get window(): number {
-    return Math.min(this.#options.window(), this.#learnedWindow);
+    return Math.min(this.#agent.setup.contextWindow(), this.#learnedWindow);
   }
 
   get pressure(): ContextPressureEvent {
     const { used, window } = this;
-    const { softLimit, hardLimit } = this.#options.engine;
+    const { softLimit, hardLimit } = this.#engine;
     const share = used / window;
     if (this.#isFull && share >= hardLimit) return { used, window, level: "full" };
     return { used, window, level: share < softLimit ? "low" : "high" };
@@ -115,11 +114,10 @@ export class ContextKeeper {
 
   /** Contents of the window, and usage of the session. */
   async contents(signal: AbortSignal): Promise<HermesContext> {
-    const { conversation, overhead, usageByModel } = this.#options;
     const { used, window } = this;
-    const parts = contextParts({ ...overhead(), messages: conversation.messages }, used);
+    const parts = contextParts({ ...this.#overhead, messages: this.#conversation.messages }, used);
     const canCompress = (await this.#plan(this.#manualRequest(undefined), signal)) !== undefined;
-    return { used, window, parts, canCompress, models: usageByModel() };
+    return { used, window, parts, canCompress, models: this.#agent.setup.ledger.models };
   }
 
   /** Note for the model when the window is filling up. */
@@ -140,13 +138,13 @@ export class ContextKeeper {
   /** Compresses the conversation before a request if necessary. Throws the signal's reason when it is aborted. */
   async compressIfNeeded(isNewTurn: boolean, signal: AbortSignal): Promise<void> {
     const { used, window } = this;
-    const engine = this.#options.engine;
+    const engine = this.#engine;
     this.#warnOfSmallWindow(window);
     if (this.#canCompress(used, window) && (await engine.shouldCompress({ used, window, isNewTurn }, signal))) {
       await this.#compress({ focus: undefined, share: 0 }, signal);
     }
     this.#sent = this.#estimate();
-    this.#isFull = this.#meter.tokens(this.#sent) >= this.window * this.#options.engine.hardLimit;
+    this.#isFull = this.#meter.tokens(this.#sent) >= this.window * this.#engine.hardLimit;
   }
 
   /** No compression shortens the instructions and the tools. */
@@ -157,7 +155,7 @@ export class ContextKeeper {
     this.#smallWindow = window;
     const [room, taken] = [window, fixed].map((tokens) => tokens.toLocaleString("en"));
     const message = `The window of this model has ${room} tokens, and Hermes' instructions and tools fill ${taken} of them: ${LARGER_WINDOW}.`;
-    this.#options.notify({ severity: "warning", message });
+    this.#agent.notify.status({ severity: "warning", message });
   }
 
   /** Size of the last call; undefined before the first one, and after a compression. */
@@ -167,7 +165,11 @@ export class ContextKeeper {
 
   /** Calibrates the estimate with the provider's count after an answer. */
   recordUsage(usage: Usage, answer: Message | undefined): void {
-    this.#meter.record(usage, this.#sent + (answer === undefined ? 0 : messageTokens(answer)), this.#options.window());
+    this.#meter.record(
+      usage,
+      this.#sent + (answer === undefined ? 0 : messageTokens(answer)),
+      this.#agent.setup.contextWindow(),
+    );
   }
 
   /** Shortens a conversation that the provider refused as too long. Undefined when nothing can be dropped. */
@@ -177,7 +179,21 @@ export class ContextKeeper {
   ): Promise<readonly Message[] | undefined> {
     const [system] = refused;
     if (!(await this.#compressAfterOverflow(signal))) return undefined;
-    return repairMessages([...(system?.role === "system" ? [system] : []), ...this.#options.conversation.messages]);
+    return [...(system?.role === "system" ? [system] : []), ...this.#conversation.messages];
+  }
+
+  /** Replaces messages by these contents for good, because the provider refused them. */
+  leaveOut(left: ReadonlyMap<Message, string>): void {
+    const conversation = this.#conversation;
+    const { compression = { dropped: [], summary: null, shortened: [] } } = conversation;
+    const added = [...left].flatMap(([message, content]) => {
+      const position = conversation.positionOf(message);
+      return position === undefined ? [] : [{ position, content }];
+    });
+    const next = { ...compression, shortened: [...compression.shortened, ...added] };
+    conversation.compress(next);
+    const facts = { strategy: this.#engine.name, tokensBefore: this.used, tokensAfter: this.used };
+    this.#agent.session.journal(compressionEntry(next, facts));
   }
 
   async #compressAfterOverflow(signal: AbortSignal): Promise<boolean> {
@@ -187,10 +203,7 @@ export class ContextKeeper {
     return (await this.#compress({ focus: undefined, share: OVERFLOW_SHARE, refused: true }, signal)) !== undefined;
   }
 
-  /**
-   * Compresses the conversation at the user's request, with `focus` on a subject. Undefined when nothing can be
-   * dropped.
-   */
+  /** Compresses the conversation at the user's request, with `focus` on a subject. Undefined when nothing can be dropped. */
   compress(focus: string | undefined, signal: AbortSignal): Promise<CompressedEvent | undefined> {
     return this.#compress(this.#manualRequest(focus), signal);
   }
@@ -206,8 +219,8 @@ export class ContextKeeper {
     { focus, share, maxTokens = Number.POSITIVE_INFINITY }: CompressRequest,
     signal: AbortSignal,
   ): Promise<CompressionPlan | undefined> {
-    const engine = this.#options.engine;
-    const { transcript, compression } = this.#options.conversation;
+    const engine = this.#engine;
+    const { transcript, compression } = this.#conversation;
     // The plan uses our estimate; the window uses the provider's count.
     const left = (tokens: number): number => this.#meter.estimated(tokens) - this.#overheadTokens();
     const target = Math.max(1, Math.min(maxTokens, left(engine.target(this.window))));
@@ -218,10 +231,10 @@ export class ContextKeeper {
   }
 
   async #compress(request: CompressRequest, signal: AbortSignal): Promise<CompressedEvent | undefined> {
-    const { conversation, journal, onCompressed } = this.#options;
-    const { focus, share, maxTokens, refused } = request;
+    const conversation = this.#conversation;
+    const { focus, maxTokens, refused } = request;
     const before = this.#meter.scaled(this.#estimate());
-    const { transcript, compression } = conversation;
+    const { compression } = conversation;
     const plan = await this.#plan(request, signal);
     // A manual compression does not show whether automatic ones are useful.
     const isAutomatic = maxTokens === undefined;
@@ -229,27 +242,25 @@ export class ContextKeeper {
       if (isAutomatic) this.#recordSaving(before, before);
       return undefined;
     }
-    // The memory flush sends the whole conversation, so it needs room. There is none after a refusal or in a smaller
-    // window.
-    const hasRoom = share === 0 && before < this.window;
-    const needsFlush = plan.fresh.length > 0 && hasRoom && this.#options.canSummarize();
+    const isSummarized = plan.fresh.length > 0 && this.#canSummarize;
     const [next] = await Promise.all([
       this.#execute(plan, compression, focus, signal),
-      needsFlush ? this.#options.flush.run(transcript, conversation.messages, signal) : undefined,
+      isSummarized ? this.#beforeSummary(signal) : undefined,
     ]);
     conversation.compress(next);
     this.#meter.forget();
     const after = this.#meter.scaled(this.#estimate());
     const event = { messages: droppedCount(next), tokensBefore: before, tokensAfter: after };
     const facts = {
-      strategy: this.#options.engine.name,
+      strategy: this.#engine.name,
       tokensBefore: before,
       tokensAfter: after,
       ...(refused && { refused }),
     };
-    journal(compressionEntry(next, facts));
+    this.#agent.session.journal(compressionEntry(next, facts));
     if (isAutomatic || after <= before * (1 - MIN_SAVING)) this.#recordSaving(before, after);
-    onCompressed(event);
+    this.#agent.notify.compressed(event);
+    this.#agent.notify.contextPressure(this.pressure);
     return event;
   }
 
@@ -271,7 +282,7 @@ export class ContextKeeper {
 
   /** Maximum size of the summary. It replaces all dropped messages, so without a limit it would fill the window. */
   #summaryTokens({ summaryTokens }: CompressionPlan, earlier: string): number {
-    const share = Math.min(SUMMARY_TOKENS, Math.round(this.#options.engine.target(this.window) * SUMMARY_SHARE));
+    const share = Math.min(SUMMARY_TOKENS, Math.round(this.#engine.target(this.window) * SUMMARY_SHARE));
     return Math.min(Math.max(MIN_SUMMARY_TOKENS, share), summaryTokens + textTokens(earlier.length));
   }
 
@@ -281,18 +292,18 @@ export class ContextKeeper {
     focus: string | undefined,
     signal: AbortSignal,
   ): Promise<string> {
-    const { auxiliary, canSummarize, notify } = this.#options;
+    const { setup, notify } = this.#agent;
     const fallback = (): string => digest(fresh, earlier, summaryTokens * CHARS_PER_TOKEN);
-    if (!this.#options.engine.summarizes || !canSummarize()) return fallback();
+    if (!this.#engine.summarizes || !this.#canSummarize) return fallback();
     let summary = earlier;
     for (const part of summaryParts(fresh, this.#requestChars(summaryTokens))) {
       const messages = summaryRequest({ part, earlier: summary, maxTokens: summaryTokens, focus });
-      const answer = await auxiliary.ask("compression", { messages, signal });
+      const answer = await setup.auxiliary.ask("compression", { messages, signal });
       const text = answer.ok ? answer.text.trim() : "";
       if (text === "") {
         const reason = answer.ok ? "the answer was empty" : answer.fault.message;
         const message = `Older messages could not be summarised (${reason}). A list of them replaces the summary.`;
-        notify({ severity: "warning", message });
+        notify.status({ severity: "warning", message });
         return fallback();
       }
       summary = text;
@@ -300,12 +311,11 @@ export class ContextKeeper {
     return summary ?? fallback();
   }
 
-  /**
-   * Maximum size of the messages in one request, which also contains the earlier summary and leaves room for the new
-   * one.
-   */
+  /** Maximum size of the messages in one request, which also contains the earlier summary and leaves room for the new one. */
   #requestChars(summaryTokens: number): number {
-    const window = this.#options.summaryWindow() ?? this.window;
+    const { auxiliary, modelFacts } = this.#agent.setup;
+    const own = auxiliary.ownModel("compression");
+    const window = own === undefined ? this.window : modelInfo(own.model, modelFacts(own)).contextWindow;
     const tokens = this.#meter.estimated(window * REQUEST_SHARE) - 2 * summaryTokens;
     return Math.max(MIN_REQUEST_CHARS, Math.round(tokens * CHARS_PER_TOKEN));
   }
@@ -328,69 +338,19 @@ export class ContextKeeper {
     if (this.#gaveUpAt === undefined && this.#smallWindow !== this.window) {
       const message =
         "The conversation cannot be compressed further. Start a new session, or choose a model with a larger context.";
-      this.#options.notify({ severity: "warning", message });
+      this.#agent.notify.status({ severity: "warning", message });
     }
     this.#gaveUpAt = tokens;
   }
 
   #estimate(): number {
-    return estimateTokens(this.#options.conversation.messages) + this.#overheadTokens();
+    return estimateTokens(this.#conversation.messages) + this.#overheadTokens();
   }
 
   #overheadTokens(): number {
-    const { systemPrompt, schemas } = this.#options.overhead();
+    const { systemPrompt, schemas } = this.#overhead;
     return textTokens(systemPrompt.length + schemas.length);
   }
-}
-
-export type ContextPorts = {
-  readonly record: SessionRecord;
-  /** Tokens of the model's context. */
-  readonly window: () => number;
-  /** Context of a tool call that the user does not see. */
-  readonly contextFor: (callId: string, signal: AbortSignal) => ToolContext;
-  readonly hooks: () => Hooks;
-  readonly notify: Notifier;
-};
-
-export function createContextKeeper(
-  setup: AgentSetup,
-  { record, window, contextFor, hooks, notify }: ContextPorts,
-): ContextKeeper {
-  const { auxiliary, catalogue } = setup;
-  const systemPrompt = (): string => record.systemPrompt ?? "";
-  const notifyStatus = (event: StatusEvent): void => notify.status(event);
-  const keeper = new ContextKeeper({
-    engine: setup.engine,
-    conversation: record.conversation,
-    auxiliary,
-    // The offline interpreter cannot summarize.
-    canSummarize: () => setup.models.current.mode !== "offline" || auxiliary.ownModel("compression") !== undefined,
-    summaryWindow: () => {
-      const model = auxiliary.ownModel("compression");
-      return model === undefined ? undefined : modelInfo(model.model, setup.modelFacts(model)).contextWindow;
-    },
-    window,
-    overhead: () => ({ systemPrompt: systemPrompt(), schemas: catalogue.schemaText }),
-    lastCount: setup.ledger.lastCount(setup.models.current),
-    usageByModel: () => setup.ledger.models,
-    flush: new MemoryFlush({
-      auxiliary,
-      systemPrompt,
-      contextFor,
-      hooks,
-      notify: notifyStatus,
-      tools: () => catalogue.tools,
-      allows: async (effect) => (await setup.policy.decide(record.withSource(effect))).kind === "allow",
-    }),
-    journal: (entry) => record.journal(entry),
-    notify: notifyStatus,
-    onCompressed: (event) => {
-      notify.compressed(event);
-      notify.contextPressure(keeper.pressure);
-    },
-  });
-  return keeper;
 }
 
 /** Reason why a tool is withheld; undefined when it is available. */

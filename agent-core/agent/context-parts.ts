@@ -8,7 +8,6 @@ import { PLACE_HEAD } from "../prompt/system-prompt.ts";
 import { type HermesContext, HermesContextPart } from "../protocol/sessions.ts";
 import { SKILLS_HEAD } from "../skills/skill-index.ts";
 
-/** Texts of the next request. */
 export type RequestTexts = {
   /** Empty before the first turn. */
   readonly systemPrompt: string;

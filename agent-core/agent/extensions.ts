@@ -1,7 +1,6 @@
 /**
- * Extensions: abilities beyond the built-in ones, such as MCP servers, plugins, skills and hooks. A session has its own
- * objects, at most one of each kind. A kind without configuration only offers its slash command; the rest of its code is
- * not loaded.
+ * Extensions: abilities beyond the built-in ones, such as MCP servers, plugins, skills and hooks. A session has its own objects,
+ * at most one of each kind. A kind without configuration only offers its slash command; the rest of its code is not loaded.
  */
 import type { ContextEngine } from "../context/context-engine.ts";
 import type { Hook } from "../hooks/hook.ts";
@@ -11,13 +10,12 @@ import { messageOf } from "../platform/errors.ts";
 import type { HermesExtensionAct, HermesExtensionAction, HermesExtensionItem } from "../protocol/extensions.ts";
 import type { Tool, ToolContext } from "../tools/tool.ts";
 import type { Asker } from "./approvals.ts";
-import type { Auxiliary } from "./auxiliary.ts";
+import type { Auxiliary } from "./auxiliary-models.ts";
 import type { StatusEvent } from "./callbacks.ts";
 
 /** Text for the user in Markdown, a prompt for the model, or the reason why the command failed. */
 export type CommandAnswer = string | { readonly ask: UserMessage["content"] } | { readonly failed: string };
 
-/** A slash command of an extension. */
 export type ExtensionCommand = {
   /** Without the slash: `[a-z][a-z0-9_:.-]*`. A built-in command with the same name comes first. */
   readonly name: string;
@@ -28,7 +26,6 @@ export type ExtensionCommand = {
   run(argument: string, signal: AbortSignal): CommandAnswer | undefined | Promise<CommandAnswer | undefined>;
 };
 
-/** The session as its extensions see it. */
 export type ExtensionSession = {
   readonly sessionId: string;
   /** Working folder, absolute. */

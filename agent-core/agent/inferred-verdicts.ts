@@ -3,9 +3,9 @@
  * compared with the file. Each hunk gets one verdict.
  */
 import { nodeFiles } from "../host/node-files.ts";
+import type { Hunk } from "../platform/hunks.ts";
 import type { ReviewOutcome } from "../sessions/outcome-entries.ts";
 import type { FileDiff } from "../tools/tool.ts";
-import type { LeftFile } from "./hunk-verdicts.ts";
 
 /** Comparing large texts takes longer than a turn may wait. */
 const MAX_FILES = 30;
@@ -25,6 +25,9 @@ export async function readFromDisk(path: string): Promise<string | null | undefi
   if (read?.ok === true) return read.text;
   return read?.reason === "missing" ? null : undefined;
 }
+
+/** Texts of a file before and after the turn that edited it. */
+type LeftFile = { readonly path: string; readonly before: string; readonly after: string };
 
 export class InferredVerdicts {
   readonly #read: ReadText;
@@ -65,18 +68,54 @@ export class InferredVerdicts {
     this.#left = [];
     this.#earlier = undefined;
     if ((earlier ?? noted).length === 0) return [];
-    // Loaded after the first edit: no start needs its code.
-    const { leftBy, verdictsOn } = await import("./hunk-verdicts.ts");
-    const left = earlier === undefined ? noted : leftBy(earlier, MAX_FILES, MAX_CHARS);
+    const left = earlier === undefined ? noted : leftBy(earlier);
     const all = await Promise.all(
       left.map(async ({ path, before, after }) => {
         const found = await this.#read(path);
         const now = found ?? "";
-        return found === undefined || now.length > MAX_CHARS
-          ? []
-          : verdictsOn({ before, after, now }).map((verdict) => ({ path, ...verdict }));
+        if (found === undefined || now.length > MAX_CHARS) return [];
+        return (await verdictsOn({ before, after, now })).map((verdict) => ({ path, ...verdict }));
       }),
     );
     return all.flat();
   }
+}
+
+/** Texts before the first and after the last edit of each file. A deleted or too large file is left out. */
+function leftBy(edits: readonly FileDiff[]): readonly LeftFile[] {
+  const files = new Map<string, LeftFile | undefined>();
+  for (const { path, oldText, newText } of edits) {
+    const before = files.get(path)?.before ?? oldText ?? "";
+    if (files.has(path) || files.size < MAX_FILES) {
+      files.set(path, newText === null ? undefined : { path, before, after: newText });
+    }
+  }
+  return [...files.values()]
+    .filter((file) => file !== undefined)
+    .filter(({ before, after }) => before.length + after.length <= MAX_CHARS);
+}
+
+type Texts = { readonly before: string; readonly after: string; readonly now: string };
+
+/** One verdict for each hunk between the texts before and after, by the present text. */
+async function verdictsOn({ before, after, now }: Texts): Promise<readonly Omit<ReviewOutcome, "path">[]> {
+  // Loaded after the first edit: no start needs its code.
+  const { hunksBetween } = await import("../platform/hunks.ts");
+  const since = hunksBetween(after, now);
+  return hunksBetween(before, after).map((hunk) => {
+    const lines = hunk.newLines.length + hunk.oldLines.length;
+    const touching = since.filter((change) => overlaps(change, hunk));
+    if (touching.length === 0) return { outcome: "kept", lines };
+    const returned = touching.flatMap(({ newLines }) => newLines);
+    const isUndone = returned.join("").trimEnd() === hunk.oldLines.join("").trimEnd();
+    return { outcome: isUndone ? "undone" : "retyped", lines };
+  });
+}
+
+/** True for a change of the hunk's new lines; an insertion counts between them, or in the place of a hunk without lines. */
+function overlaps({ oldStart, oldLines }: Hunk, { newStart, newLines }: Hunk): boolean {
+  const end = newStart + newLines.length;
+  if (newLines.length === 0) return oldLines.length === 0 && oldStart === newStart;
+  if (oldLines.length === 0) return oldStart > newStart && oldStart < end;
+  return oldStart < end && oldStart + oldLines.length > newStart;
 }

@@ -13,7 +13,7 @@ import {
   localPlaces,
 } from "../providers/catalogue/discovered-models.ts";
 import { type ListedModel, listModels } from "../providers/catalogue/listing.ts";
-import { ListingCache } from "../providers/catalogue/listing-cache.ts";
+import { endpointKey, ListingCache } from "../providers/catalogue/listing-cache.ts";
 import { editor, offline } from "../providers/deployments.ts";
 import {
   choiceId,
@@ -31,7 +31,6 @@ import {
   type ResolvedModel,
   resolveModel,
 } from "../providers/resolve-model.ts";
-import type { Endpoint } from "../providers/wire/wire.ts";
 import type { ConfiguredAgent, StatedFacts } from "./configured-agent.ts";
 
 export type ModelGroup = {
@@ -56,7 +55,6 @@ const PAUSE_AFTER_FAILURE_MS = 60_000;
 export type ModelDirectoryOptions = {
   /** Hermes' home folder. */
   readonly home: string;
-  /** Writes one line to the log. */
   readonly log: (line: string) => void;
   /** Lists the editor's models, which precede local servers. */
   readonly editorModels?: () => Promise<readonly DiscoveredModels[]>;
@@ -159,6 +157,16 @@ export class ModelDirectory {
     return { ...listed?.facts, ...this.#details.get(choiceId(choiceOf(model))), ...price, ...stated };
   }
 
+  /** Keeps a limit that a provider named in a refusal, until its next list. */
+  learn(model: ResolvedModel, limit: ModelFacts): void {
+    const id = choiceId(choiceOf(model));
+    this.#details.set(id, { ...this.#details.get(id), ...limit });
+    this.#cache.amend(model.endpoint, model.model, limit).catch((error: unknown) => {
+      this.#options.log(`The limit of ${model.model} could not be saved: ${String(error)}`);
+    });
+    this.#changed();
+  }
+
   /** Finds the editor's models and servers on this machine. Takes a second at most, 200 ms without an editor that has models. */
   async discover(): Promise<void> {
     const { editorModels, log } = this.#options;
@@ -255,8 +263,4 @@ export class ModelDirectory {
 function bestFirst(models: readonly ListedModel[], known: readonly string[]): readonly ListedModel[] {
   const head = known.flatMap((id) => models.find((model) => model.id === id) ?? []);
   return [...head, ...models.filter((model) => !head.includes(model))];
-}
-
-function endpointKey({ provider, baseUrl }: Endpoint): string {
-  return `${provider} ${baseUrl ?? ""}`;
 }

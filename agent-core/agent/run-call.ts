@@ -1,16 +1,10 @@
-/** Resolves one tool call (tool, arguments), then runs it: hooks, policy, staging, permission, run, hooks. */
+/** Runs one resolved tool call: hooks, policy, staging, permission, run, hooks. */
 import type { Hooks } from "../hooks/hook.ts";
-import { type MeantPlaces, titleInFolders, withMeantPaths } from "../host/workspace-folders.ts";
-import type { ToolCall } from "../messages/message.ts";
-import { parseJson } from "../platform/json.ts";
 import type { RecordedAnswer } from "../sessions/outcome-entries.ts";
 import { writeFault } from "../sessions/write-fault.ts";
-import { parseArguments } from "../tools/call-arguments.ts";
-import { fitRefused } from "../tools/fit-arguments.ts";
-import { unknownToolText } from "../tools/nearest-names.ts";
+import type { WatchedEdits } from "../tools/edit-problems.ts";
 import { limitResult } from "../tools/result-limit.ts";
-import type { Preparation, PreparedCall, ShellView, Tool, ToolContext, ToolResult } from "../tools/tool.ts";
-import type { WatchedEdits } from "../tools/watched-edit.ts";
+import type { ToolContext, ToolResult } from "../tools/tool.ts";
 import {
   type Asker,
   askUser,
@@ -22,19 +16,14 @@ import {
   withHookVerdict,
 } from "./approvals.ts";
 import { afterCall, beforeCall, type CallVerdict, type HookedCall } from "./call-hooks.ts";
-import type { ToolProgressEvent } from "./callbacks.ts";
 import { causeOf } from "./cancellation.ts";
 import type { Notifier } from "./notifier.ts";
+import { type CallableTools, calledName, type ResolvedCall, resolveCall, startedEvent } from "./resolve-call.ts";
 
 /** Time for a running tool to stop after a cancel, so that the turn ends within 250 ms. */
 const ABORT_GRACE_MS = 150;
 
-/** Services that a call needs from its agent. */
-export type CallServices = MeantPlaces & {
-  readonly tools: readonly Tool[];
-  /** Reason why a tool is not available at the moment, in a sentence; undefined when it is available. */
-  readonly withheld: (tool: Tool) => string | undefined;
-  readonly shell: ShellView;
+export type CallServices = CallableTools & {
   readonly policy: Policy;
   readonly hooks: Hooks;
   /** Files that calls of this turn changed, absolute. */
@@ -59,105 +48,6 @@ export type CallServices = MeantPlaces & {
   /** Instructions in the folders of these files that the model has not seen yet; empty when there are none. */
   subfolderContext(paths: readonly string[]): Promise<string>;
 };
-
-/** A call after its tool and arguments were checked. `call` holds the arguments that run, repaired if necessary. */
-export type ResolvedCall = {
-  /** Call that this one is a part of. */
-  readonly parentCallId?: string;
-  /** A script made this call: its input may hold what the script read. */
-  readonly isFromCode?: boolean;
-} & (
-  | {
-      readonly ok: true;
-      readonly call: ToolCall;
-      readonly tool: Tool;
-      readonly input: unknown;
-      readonly prepared: PreparedCall;
-    }
-  | { readonly ok: false; readonly call: ToolCall; readonly tool: Tool | undefined; readonly text: string }
-);
-
-export function resolveCall(
-  written: ToolCall,
-  services: MeantPlaces & Pick<CallServices, "tools" | "withheld" | "shell">,
-): ResolvedCall {
-  const parsed = parseArguments(written.function.arguments);
-  const call = parsed.ok ? withRepaired(written, parsed.value) : written;
-  const { name } = written.function;
-  const named = services.tools.find((candidate) => candidate.name === name);
-  if (named === undefined) return { ok: false, call, tool: named, text: unknownToolText(name, services.tools) };
-  const target: Target = parsed.ok
-    ? targetOf(named, parsed.value, services.tools)
-    : { ok: false, text: `${name}: ${parsed.text}` };
-  const tool = target.ok ? target.tool : named;
-  const withheld = services.withheld(tool);
-  if (withheld !== undefined) return { ok: false, call, tool, text: `${tool.name}: ${withheld}` };
-  if (!target.ok) return { ok: false, call, tool, text: target.text };
-  const { cwd, otherFolders = [] } = services;
-  const { input, preparation } = prepareFitted(tool, target.input, services);
-  if (!preparation.ok) return { ok: false, call, tool, text: preparation.text };
-  // The title of a command is the command itself.
-  const { title } = preparation.call;
-  const shownTitle = tool.kind === "execute" ? title : titleInFolders(title, cwd, otherFolders);
-  return { ok: true, call, tool, input, prepared: { ...preparation.call, title: shownTitle } };
-}
-
-/** Prepares a call. Arguments that the tool refuses are fitted to its schema once; the refusal is that of the model's own. */
-function prepareFitted(
-  tool: Tool,
-  raw: unknown,
-  services: MeantPlaces & Pick<CallServices, "shell">,
-): { readonly input: unknown; readonly preparation: Preparation } {
-  const prepared = (value: unknown) => {
-    const input = withMeantPaths(value, services);
-    return { input, preparation: tool.prepare(input, services.cwd, services.shell) };
-  };
-  const first = prepared(raw);
-  if (first.preparation.ok) return first;
-  const fitted = prepared(fitRefused(raw, tool.schema.parameters));
-  return fitted.preparation.ok ? fitted : first;
-}
-
-type Target =
-  | { readonly ok: true; readonly tool: Tool; readonly input: unknown }
-  | { readonly ok: false; readonly text: string };
-
-/** The tool that runs: for one that only calls another, that other one with its own arguments. */
-function targetOf(named: Tool, raw: unknown, tools: readonly Tool[]): Target {
-  const forwarded = named.forward?.(raw);
-  if (forwarded === undefined) return { ok: true, tool: named, input: raw };
-  if (!forwarded.ok) return forwarded;
-  const { name, input } = forwarded;
-  const tool = tools.find((candidate) => candidate.name === name && candidate.forward === undefined);
-  if (tool === undefined) return { ok: false, text: unknownToolText(name, tools) };
-  if (typeof input !== "string") return { ok: true, tool, input };
-  const parsed = parseArguments(input);
-  return parsed.ok ? { ok: true, tool, input: parsed.value } : { ok: false, text: `${name}: ${parsed.text}` };
-}
-
-/** Name of the tool that runs; for an unknown tool the name that the model wrote. */
-export function calledName({ tool, call }: ResolvedCall): string {
-  return tool?.name ?? call.function.name;
-}
-
-/** The call as its card shows it. */
-export function startedEvent(resolved: ResolvedCall): ToolProgressEvent {
-  const { id, function: called } = resolved.call;
-  const name = calledName(resolved);
-  const { parentCallId, tool } = resolved;
-  const nested = parentCallId !== undefined && { parentCallId };
-  const facts = { type: "started", callId: id, name, kind: tool?.kind ?? "other", ...nested } as const;
-  if (!resolved.ok) return { ...facts, title: name, locations: [], input: called.arguments };
-  const { title, locations } = resolved.prepared;
-  return { ...facts, title, locations, input: resolved.input };
-}
-
-/** Valid JSON stays as the model wrote it, so that a cached prefix keeps its bytes. */
-function withRepaired(call: ToolCall, input: unknown): ToolCall {
-  const { name, arguments: json } = call.function;
-  if (parseJson(json) !== undefined) return call;
-  return { ...call, function: { name, arguments: JSON.stringify(input) } };
-}
 
 /** Runs a resolved call and returns its result. Throws the signal's reason when the turn was cancelled. */
 export async function runCall(

@@ -69,7 +69,6 @@ export class SessionRecord {
     return last?.split(PLACE_HEAD).at(-1)?.split("\n", 1)[0];
   }
 
-  /** Adds a message and returns its position. */
   add(message: Message): number {
     const { journal, environment } = this.#options;
     const position = this.conversation.next;

@@ -1,7 +1,7 @@
 /** Title of a session that the user has not named. */
 import { type Message, typedText, type UserMessage } from "../messages/message.ts";
 import { titleLine } from "../sessions/titles.ts";
-import type { Auxiliary } from "./auxiliary.ts";
+import type { Auxiliary } from "./auxiliary-models.ts";
 
 /** Limit of a title in characters. */
 const MAX_TITLE_CHARS = 60;

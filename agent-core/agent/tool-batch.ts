@@ -7,7 +7,8 @@ import type { ToolCall, ToolMessage } from "../messages/message.ts";
 import { messageOf } from "../platform/errors.ts";
 import type { ToolKind, ToolResult } from "../tools/tool.ts";
 import { causeOf } from "./cancellation.ts";
-import { type CallServices, type ResolvedCall, resolveCall, runCall, startedEvent } from "./run-call.ts";
+import { type ResolvedCall, resolveCall, startedEvent } from "./resolve-call.ts";
+import { type CallServices, runCall } from "./run-call.ts";
 
 /** Maximum number of calls that run at the same time. */
 const CONCURRENT_CALLS = 8;

@@ -1,24 +1,17 @@
 /** The hooks of a session and of its turns: before the first request of a turn, before its end, and after it. */
 import { Hooks } from "../hooks/hook.ts";
 import type { Message } from "../messages/message.ts";
-import type { AgentSetup } from "./agent-setup.ts";
-import type { Notifier } from "./notifier.ts";
-import type { SessionRecord } from "./session-record.ts";
+import type { AgentParts } from "./agent-setup.ts";
 
 /** Times that hooks may continue one turn, as in the original Hermes Agent. */
 const MAX_CONTINUATIONS = 3;
 
 /** The hooks of a session. Each run is journalled and shown on the card of its call; each kind of failure is shown once. */
 export function sessionHooks(
-  { hooks, home, cwd, clock }: Pick<AgentSetup, "hooks" | "home" | "cwd" | "clock">,
-  session: {
-    readonly sessionId: string;
-    readonly taskId: () => string;
-    readonly record: Pick<SessionRecord, "journal">;
-    readonly notify: Pick<Notifier, "status" | "toolProgress">;
-  },
+  { sessionId, setup, session, notify }: Pick<AgentParts, "sessionId" | "setup" | "session" | "notify">,
+  taskId: () => string,
 ): Hooks {
-  const { sessionId, taskId, record, notify } = session;
+  const { hooks, home, cwd, clock } = setup;
   const shown = new Set<string>();
   return new Hooks({
     hooks,
@@ -28,7 +21,7 @@ export function sessionHooks(
     taskId,
     monotonicNow: () => clock.monotonicNow(),
     report: (run) => {
-      record.journal({ type: "hook", ...run });
+      session.journal({ type: "hook", ...run });
       const { name, callId, outcome } = run;
       if (callId !== undefined) notify.toolProgress({ type: "hook", callId, run });
       const message = `The hook "${name}" failed: ${run.message ?? ""}`;

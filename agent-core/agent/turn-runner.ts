@@ -4,15 +4,17 @@ import type { Effect } from "../approval/decision.ts";
 import type { Hooks } from "../hooks/hook.ts";
 import { type ContentPart, type Message, typedText, type UserMessage } from "../messages/message.ts";
 import { newId } from "../platform/new-id.ts";
+import { isSameFolder } from "../platform/paths.ts";
 import { PLACE_HEAD } from "../prompt/system-prompt.ts";
 import type { HermesModelStep } from "../protocol/trajectory.ts";
+import { callModel } from "../providers/call/call-model.ts";
 import type { Fault } from "../providers/fault.ts";
 import type { EntryOf, StoredDiff } from "../sessions/entry.ts";
 import type { ReviewOutcome } from "../sessions/outcome-entries.ts";
 import { writeSpillFile } from "../sessions/session-files.ts";
-import type { FileDiff, Tool, ToolContext } from "../tools/tool.ts";
-import { WatchedEdits } from "../tools/watched-edit.ts";
-import type { AgentSetup } from "./agent-setup.ts";
+import { WatchedEdits } from "../tools/edit-problems.ts";
+import type { FileDiff, Tool } from "../tools/tool.ts";
+import type { AgentParts } from "./agent-setup.ts";
 import type { AgentShell } from "./agent-shell.ts";
 import { PartialAnswer } from "./answer-reader.ts";
 import type { StepEvent, ToolProgressEvent } from "./callbacks.ts";
@@ -21,7 +23,6 @@ import { type ConversationResult, resultOf } from "./conversation-result.ts";
 import { InferredVerdicts, readFromDisk } from "./inferred-verdicts.ts";
 import { IterationBudget } from "./iteration-budget.ts";
 import { journalledProgress, type Notifier } from "./notifier.ts";
-import type { SessionRecord } from "./session-record.ts";
 import { runTurn, type Turn } from "./turn.ts";
 import { sessionHooks, TurnHooks } from "./turn-hooks.ts";
 
@@ -37,20 +38,18 @@ export type RunOptions = {
   readonly signal?: AbortSignal;
 };
 
-export type RunnerOptions = {
-  readonly sessionId: string;
-  readonly setup: AgentSetup;
-  readonly record: SessionRecord;
-  readonly shell: AgentShell;
-  readonly context: ContextKeeper;
-  readonly contextFor: (callId: string, signal: AbortSignal) => ToolContext;
-  readonly notify: Notifier;
+/** Agent whose turns run. */
+type TurnAgent = Omit<AgentParts, "hooks"> & { readonly shell: AgentShell; readonly context: ContextKeeper };
+
+export type TurnPorts = {
   /** Converts a diff to its form in the journal. */
   readonly storeDiff: (diff: FileDiff) => StoredDiff;
   /** Receives verdicts that are inferred from the files; absent for a client that reports them. */
   readonly onInferred: ((verdict: ReviewOutcome) => void) | undefined;
   /** Called before the first request of each turn. */
   readonly beginTurn: () => void;
+  /** Called after each turn; `stopReason` is undefined after a defect. */
+  readonly endTurn: (stopReason: ConversationResult["stopReason"] | undefined) => void;
 };
 
 /** Message to a user whose request must wait for the end of the turn. */
@@ -67,7 +66,8 @@ const PLAN_WANTED =
 
 export class TurnRunner {
   readonly hooks: Hooks;
-  readonly #options: RunnerOptions;
+  readonly #agent: TurnAgent;
+  readonly #ports: TurnPorts;
   /** Notifies the callbacks, and records usage, the display of tool calls and the partial answer. */
   readonly #notify: Notifier;
   readonly #partial = new PartialAnswer();
@@ -84,14 +84,14 @@ export class TurnRunner {
   #taskId = "";
   /** Model calls of this process, in order. */
   readonly steps: HermesModelStep[] = [];
-  /** Calls of this process that failed. */
   readonly failedCalls: Set<string> = new Set<string>();
 
-  constructor(options: RunnerOptions) {
-    this.#options = options;
-    const { record, setup, context } = options;
+  constructor(agent: TurnAgent, ports: TurnPorts) {
+    this.#agent = agent;
+    this.#ports = ports;
+    const { session, setup, context } = agent;
     this.#verdicts = new InferredVerdicts(readFromDisk, setup.options.lastEdits);
-    const notify = this.#partial.watch(options.notify);
+    const notify = this.#partial.watch(agent.notify);
     this.#notify = {
       ...notify,
       step: (event) => {
@@ -111,16 +111,11 @@ export class TurnRunner {
       },
       toolProgress: journalledProgress(
         (event) => this.#emitProgress(event),
-        (entry) => record.journal(entry),
-        options.storeDiff,
+        (entry) => session.journal(entry),
+        ports.storeDiff,
       ),
     };
-    this.hooks = sessionHooks(setup, {
-      sessionId: options.sessionId,
-      taskId: () => this.#taskId,
-      record,
-      notify: this.#notify,
-    });
+    this.hooks = sessionHooks({ ...agent, notify: this.#notify }, () => this.#taskId);
   }
 
   /** True once a turn has begun since the session was opened. */
@@ -142,15 +137,18 @@ export class TurnRunner {
     if (this.#running !== undefined) throw new Error("A turn is already running. Wait until it ends, or stop it.");
     const running = new AbortController();
     this.#running = running;
-    this.#begunAt = this.#options.setup.clock.monotonicNow();
+    this.#begunAt = this.#agent.setup.clock.monotonicNow();
     this.#firstTokenMs = undefined;
     const signal = options.signal ? AbortSignal.any([options.signal, running.signal]) : running.signal;
+    let result: ConversationResult | undefined;
     try {
-      return await this.#run(options, signal);
+      result = await this.#run(options, signal);
+      return result;
     } finally {
       this.#running = undefined;
       this.#notify.state({ state: "idle" });
       this.#recordUnusedSteering();
+      this.#ports.endTurn(result?.stopReason);
     }
   }
 
@@ -173,41 +171,40 @@ export class TurnRunner {
 
   async #run(options: RunOptions, signal: AbortSignal): Promise<ConversationResult> {
     this.#taskId = options.taskId ?? newId();
-    const { record, shell, setup, sessionId, beginTurn, context } = this.#options;
-    if (options.conversationHistory) record.replaceHistory(options.conversationHistory);
-    this.#notify.prompted({ position: record.add({ role: "user", content: contentOf(options.userMessage) }) });
-    beginTurn();
+    const { session, shell, setup, sessionId, context } = this.#agent;
+    if (options.conversationHistory) session.replaceHistory(options.conversationHistory);
+    this.#notify.prompted({ position: session.add({ role: "user", content: contentOf(options.userMessage) }) });
+    this.#ports.beginTurn();
     const shellOpened = shell.open(signal, (event) => this.#notify.status(event));
     await setup.extensions.ready(signal);
     setup.catalogue.refresh(context.window);
     // The prompt precedes the data of extensions, which add only facts that it lacks.
     const prompt = this.#prepareSystemPrompt(options);
     await Promise.all([prompt, this.#attach(options.userMessage), shellOpened, this.#inferVerdicts()]);
-    const turn = this.#turn(record.systemPrompt ?? "", signal);
+    const turn = this.#turn(session.systemPrompt ?? "", signal);
     this.#hasRun = true;
     const outcome = await runTurn(turn);
     const { end } = outcome;
     if (!setup.isSubAgent) await shell.endTurn((message) => this.#notify.status({ severity: "warning", message }));
-    turn.hooks.end(end, record.conversation.messages);
+    turn.hooks.end(end, session.conversation.messages);
     const partial = this.#partial.cutOffBy(end, signal);
     if (partial !== undefined) this.#add(partial);
-    const { messages } = record.conversation;
+    const { messages } = session.conversation;
     const result = resultOf(outcome, { messages, sessionId, taskId: this.#taskId });
     if (outcome.usages.length > 0) setup.ledger.record(result.usage, setup.models.current, context.count);
     const error = end.stopReason === "error" ? failureOf(end.fault) : {};
     const waited = this.#firstTokenMs === undefined ? {} : { firstTokenMs: this.#firstTokenMs };
-    record.journal({ type: "turn-end", stopReason: end.stopReason, ...error, ...waited });
-    if (this.#options.onInferred !== undefined) await this.#verdicts.endTurn();
+    session.journal({ type: "turn-end", stopReason: end.stopReason, ...error, ...waited });
+    if (this.#ports.onInferred !== undefined) await this.#verdicts.endTurn();
     if (!setup.isSubAgent) await setup.skills?.endTurn(end.stopReason === "end_turn", turn.services.changedPaths);
-    await record.sync();
+    await session.sync();
     if (end.stopReason !== "cancelled") await this.hooks.idle(signal);
     return result;
   }
 
   #turn(systemPrompt: string, signal: AbortSignal): Turn {
-    const { record, context, setup, contextFor } = this.#options;
-    const { maxIterations, callModel, options } = setup;
-    const { catalogue } = setup;
+    const { session, context, setup } = this.#agent;
+    const { maxIterations, options, catalogue } = setup;
     const changedPaths = new Set<string>();
     const { hooks } = this;
     const { platform } = options;
@@ -219,7 +216,7 @@ export class TurnRunner {
       budget,
       systemPrompt,
       appendOnly: options.appendOnly === true,
-      history: () => record.conversation.messages,
+      history: () => session.conversation.messages,
       record: (message) => this.#add(message),
       compressIfNeeded: (isFirst) => {
         catalogue.refresh(); // a server may have added tools
@@ -228,10 +225,16 @@ export class TurnRunner {
       callModel: (messages, withTools, callSignal) =>
         callModel(
           {
-            messages,
-            offered: withTools ? catalogue.tools : [], // the same ones to the end: a cached prefix begins with them
-            onOverflow: (refused, overflowSignal) => context.compressAfterRefusal(refused, overflowSignal),
+            messages: this.#withPrefill(messages),
+            tools: withTools ? catalogue.tools.map((tool) => tool.schema) : [], // the same ones to the end: a cached prefix begins with them
+            sampling: setup.sampling,
+            onOverflow: async (refused, overflowSignal) => {
+              const shorter = await context.compressAfterRefusal(refused, overflowSignal);
+              return shorter && this.#withPrefill(shorter);
+            },
+            onLeftOut: (left) => context.leaveOut(left),
           },
+          setup.route,
           callSignal,
         ),
       takeSteering: () => this.#takeSteering(),
@@ -247,16 +250,16 @@ export class TurnRunner {
         cwd: setup.cwd,
         otherFolders: options.otherFolders ?? [],
         temporaryFolder: () => setup.host.terminals.temporaryFolder?.(),
-        shell: this.#options.shell.view,
+        shell: this.#agent.shell.view,
         policy: { ...setup.policy, decide: (effect) => setup.policy.decide(this.#withNames(effect)) },
         hooks,
         changedPaths,
         ask: setup.callbacks.approval?.bind(setup.callbacks),
         modelApproval: setup.modelApproval,
         notify: this.#notify,
-        recordAnswer: (answer) => record.journal({ type: "answer", ...answer }),
+        recordAnswer: (answer) => session.journal({ type: "answer", ...answer }),
         monotonicNow: () => setup.clock.monotonicNow(),
-        contextFor,
+        contextFor: (callId, callSignal) => this.#agent.contextFor(callId, callSignal),
         edits: this.#edits,
         writeSpill: writeSpillFile,
         subfolderContext: (paths) => setup.subfolderContext.of(paths),
@@ -264,23 +267,29 @@ export class TurnRunner {
     };
   }
 
+  /** The messages with the prefill after the system prompt, so that the start of all requests stays the same. */
+  #withPrefill(messages: readonly Message[]): readonly Message[] {
+    const { prefillMessages = [] } = this.#agent.setup.options;
+    return messages.toSpliced(messages[0]?.role === "system" ? 1 : 0, 0, ...prefillMessages);
+  }
+
   /** Marks a note that a tool says, and an effect whose addresses the session names. In a sub-agent nothing counts as named, since a model wrote its task. */
   #withNames(effect: Effect): Effect {
-    const { record, setup } = this.#options;
-    if (!("sent" in effect) || setup.isSubAgent) return record.withSource(effect);
-    return effect.sent.every((address) => record.names(address)) ? { ...effect, isNamed: true } : effect;
+    const { session, setup } = this.#agent;
+    if (!("sent" in effect) || setup.isSubAgent) return session.withSource(effect);
+    return effect.sent.every((address) => session.names(address)) ? { ...effect, isNamed: true } : effect;
   }
 
   #add(message: Message): number {
     if (message.role === "assistant") this.#partial.clear();
-    return this.#options.record.add(message);
+    return this.#agent.session.add(message);
   }
 
   /** The event comes right after its messages were added. */
   #addStep({ usage, tokens, added }: StepEvent, costUsd: number | undefined): void {
-    const { record, setup } = this.#options;
+    const { session, setup } = this.#agent;
     this.steps.push({
-      position: record.conversation.next - added.length,
+      position: session.conversation.next - added.length,
       at: setup.clock.now(),
       model: setup.models.current.model,
       ...(usage && { usage }),
@@ -292,18 +301,18 @@ export class TurnRunner {
   #emitProgress(event: ToolProgressEvent): void {
     if (event.type === "finished" && !event.result.ok) this.failedCalls.add(event.callId);
     if (event.type === "finished") for (const diff of event.result.diffs ?? []) this.#verdicts.edited(diff);
-    this.#options.notify.toolProgress(event);
+    this.#agent.notify.toolProgress(event);
   }
 
   /** Infers decisions on edits from the files, for editors that report none. */
   async #inferVerdicts(): Promise<void> {
-    const { onInferred } = this.#options;
+    const { onInferred } = this.#ports;
     if (onInferred !== undefined) for (const verdict of await this.#verdicts.infer()) onInferred(verdict);
   }
 
   async #prepareSystemPrompt({ systemMessage }: RunOptions): Promise<void> {
-    const { record, setup } = this.#options;
-    if (record.systemPrompt === undefined) record.freezeSystemPrompt(await setup.buildSystemPrompt(systemMessage));
+    const { session, setup } = this.#agent;
+    if (session.systemPrompt === undefined) session.freezeSystemPrompt(await setup.buildSystemPrompt(systemMessage));
   }
 
   /**
@@ -311,23 +320,23 @@ export class TurnRunner {
    * interpreter reads only what the user typed.
    */
   async #attach(message: RunOptions["userMessage"]): Promise<void> {
-    const { record, setup } = this.#options;
-    const { toldFolder = setup.cwd } = record;
-    const moved = toldFolder === setup.cwd ? [] : [`${MOVED}\n${PLACE_HEAD}${setup.cwd}`];
+    const { session, setup } = this.#agent;
+    const { toldFolder = setup.cwd } = session;
+    const moved = isSameFolder(toldFolder, setup.cwd) ? [] : [`${MOVED}\n${PLACE_HEAD}${setup.cwd}`];
     const attached = [...moved, ...(await setup.extensions.attachments(typedText(message)))];
     const isRead = attached.length > 0 && setup.models.current.mode !== "offline";
-    if (isRead) record.add({ role: "user", content: attached.join("\n\n"), synthetic: true });
+    if (isRead) session.add({ role: "user", content: attached.join("\n\n"), synthetic: true });
   }
 
   /** The offline interpreter reads only what the user typed. */
   #planNotes(): readonly string[] {
-    const { policy, models, isSubAgent } = this.#options.setup;
+    const { policy, models, isSubAgent } = this.#agent.setup;
     if (!policy.isPlanning() || models.current.mode === "offline") return [];
     return isSubAgent ? [PLAN_MODE] : [PLAN_MODE, PLAN_WANTED];
   }
 
   async #notices(): Promise<readonly string[]> {
-    const { shell, context } = this.#options;
+    const { shell, context } = this.#agent;
     return [
       ...(await shell.notices()),
       ...this.#edits.takeLate(),
@@ -339,7 +348,7 @@ export class TurnRunner {
   async #lateErrors(signal: AbortSignal): Promise<readonly string[]> {
     await this.#edits.settled(SETTLE_MS, signal);
     signal.throwIfAborted();
-    const isRead = this.#edits.hasLateErrors && this.#options.setup.models.current.mode !== "offline";
+    const isRead = this.#edits.hasLateErrors && this.#agent.setup.models.current.mode !== "offline";
     return isRead ? this.#edits.takeLate() : [];
   }
 
@@ -352,13 +361,15 @@ export class TurnRunner {
   /** A message that missed its turn precedes the next prompt. */
   #recordUnusedSteering(): void {
     for (const message of this.#takeSteering()) {
-      this.#notify.steered({ message, position: this.#options.record.add(message) });
+      this.#notify.steered({ message, position: this.#agent.session.add(message) });
     }
   }
 }
 
 function contentOf(message: RunOptions["userMessage"]): string | ContentPart[] {
-  return typeof message === "string" ? message : [...message];
+  if (typeof message === "string") return message.toWellFormed();
+  const parts = message.filter((part) => part.type !== "text" || part.text !== ""); // servers refuse an empty one
+  return parts.map((part) => (part.type === "text" ? { ...part, text: part.text.toWellFormed() } : part));
 }
 
 /** Reason of a failed turn, for the journal. */

@@ -11,7 +11,8 @@ import type { Usage } from "../providers/wire/wire.ts";
 import { type CallSink, type ModelAnswer, readAnswer } from "./answer-reader.ts";
 import { budgetWarning, type IterationBudget, SUMMARY_REQUEST } from "./iteration-budget.ts";
 import type { Notifier } from "./notifier.ts";
-import type { CallServices, ResolvedCall } from "./run-call.ts";
+import type { ResolvedCall } from "./resolve-call.ts";
+import type { CallServices } from "./run-call.ts";
 import { ToolBatch } from "./tool-batch.ts";
 import { type TurnHooks, withNote } from "./turn-hooks.ts";
 

@@ -1,11 +1,8 @@
 /** Effects of one program: the vocabulary between the rules and the verdict. */
-import { basename } from "node:path";
 import type { NameFilter } from "./reached-secrets.ts";
-import { isSecretName } from "./secret-paths.ts";
 import type { Arg } from "./shell/arg.ts";
 import type { GrantForm, Reach } from "./shell/recorder.ts";
 
-/** Standard input of a program. */
 export type Input =
   | { readonly kind: "none" }
   | { readonly kind: "text"; readonly text: string }
@@ -13,7 +10,6 @@ export type Input =
   | { readonly kind: "data"; readonly from: string };
 
 export type Call = {
-  /** Name of the program, without folder. */
   readonly name: string;
   readonly args: readonly Arg[];
   readonly input: Input;
@@ -27,14 +23,10 @@ export type RemoteBranches = {
 };
 
 export type CommandEffect =
-  /**
-   * `followsLinks`: also the targets of all links below a folder. `prints`: only names and sizes, of the named file too
-   * (`facts`), or the text of all files `below` a folder; default: the text of the file.
-   */
+  /** `prints`: only names and sizes, of the named file too (`facts`), or the text of all files `below` a folder. */
   | {
       readonly kind: "read";
       readonly path: Arg;
-      readonly followsLinks?: true;
       readonly prints?: "names" | "facts" | "below";
       readonly filter?: NameFilter;
     }
@@ -44,7 +36,6 @@ export type CommandEffect =
   | { readonly kind: "write"; readonly path: Arg }
   /** Deletes; with `moves` the file goes to another path and is not lost. */
   | { readonly kind: "delete"; readonly path: Arg; readonly recursive: boolean; readonly moves?: boolean }
-  /** Mode or owner. */
   | { readonly kind: "permissions"; readonly path: Arg; readonly recursive: boolean }
   /** An ordinary change in a workspace, such as running its tests. It does not ask. */
   | { readonly kind: "change" }
@@ -59,8 +50,6 @@ export type CommandEffect =
    * file that is written. `hooks`: only where git has hooks.
    */
   | { readonly kind: "project"; readonly words: readonly Arg[]; readonly hooks?: true }
-  /** Runs the program `file` with `words`: it may be our own command line. */
-  | { readonly kind: "program-file"; readonly file: Arg; readonly words: readonly Arg[] }
   /** Runs a script of the project, which is read. `otherwise`: effects when it cannot be read. */
   | {
       readonly kind: "script";
@@ -77,18 +66,16 @@ export type CommandEffect =
       readonly cwd?: Arg;
       readonly variables?: readonly Arg[];
     }
-  /** Needs this reach beyond the sandbox. */
-  | { readonly kind: "reach"; readonly reach: Reach }
+  /** Needs this reach beyond the sandbox. `when`: only where this setting of git is on. */
+  | { readonly kind: "reach"; readonly reach: Reach; readonly when?: string }
   /** Runs shell code; `here`: in this shell. */
   | {
       readonly kind: "shell";
       readonly code: string;
       readonly positional?: readonly Arg[];
-      /** `$0`. */
       readonly zero?: Arg;
       readonly here?: boolean;
     }
-  /** Runs code that is not known. */
   | { readonly kind: "opaque"; readonly reason: string }
   /** `runsCode`: the only reason is that unread code runs. `always`: asks in every mode, and no answer lasts. */
   | {
@@ -100,7 +87,6 @@ export type CommandEffect =
     }
   | { readonly kind: "block"; readonly reason: string };
 
-/** A script file, or a package script by its name. */
 export type ScriptSource =
   | { readonly of: "file"; readonly path: Arg }
   | { readonly of: "package"; readonly name: string; readonly folder?: Arg };
@@ -108,8 +94,9 @@ export type ScriptSource =
 /** Effects of a call of one program. A call without effects only reads. */
 export type Program = (call: Call) => readonly CommandEffect[];
 
-/** An ordinary change that does not ask. */
 export const CHANGE: CommandEffect = { kind: "change" };
+export const OUTSIDE = { kind: "reach", reach: "outside" } as const satisfies CommandEffect;
+export const NETWORK: CommandEffect = { kind: "reach", reach: "network" };
 
 /** Asks a service, which lies beyond the sandbox, and changes nothing. */
 export const LOOK: CommandEffect = { kind: "look" };
@@ -139,35 +126,14 @@ export function opaque(reason: string): CommandEffect {
   return { kind: "opaque", reason };
 }
 
-export function reads(paths: readonly Arg[]): CommandEffect[] {
-  return paths.map((path) => ({ kind: "read", path }));
+export function reads(
+  paths: readonly Arg[],
+  prints?: "below" | "names" | "facts",
+  filter?: NameFilter,
+): readonly CommandEffect[] {
+  return paths.map((path) => ({ kind: "read", path, ...(prints && { prints }), ...(filter && { filter }) }));
 }
 
-/** Reads of everything below folders, through links too. */
-export function readsFollowing(paths: readonly Arg[]): CommandEffect[] {
-  return paths.map((path) => ({ kind: "read", path, followsLinks: true }));
-}
-
-/** Reads of the text of everything below folders. */
-export function readsBelow(paths: readonly Arg[], filter: NameFilter = {}): CommandEffect[] {
-  return paths.map((path) => ({ kind: "read", path, prints: "below", filter }));
-}
-
-/** Reads of names, sizes and other facts about files. */
-export function readsNames(paths: readonly Arg[]): CommandEffect[] {
-  return paths.map((path) => ({ kind: "read", path, prints: "names" }));
-}
-
-/** Reads of names, sizes and other facts, and of no text, so that a secret of the workspace stays one. */
-export function readsFacts(paths: readonly Arg[]): CommandEffect[] {
-  return paths.map((path) => ({ kind: "read", path, prints: "facts" }));
-}
-
-/** Reads of the words that name a secret file, of a program whose other words are not known to be files. */
-export function readsSecrets(words: readonly Arg[]): CommandEffect[] {
-  return reads(words.filter(({ text }) => !text.startsWith("-") && isSecretName(basename(text))));
-}
-
-export function writes(paths: readonly Arg[]): CommandEffect[] {
+export function writes(paths: readonly Arg[]): readonly CommandEffect[] {
   return paths.map((path) => ({ kind: "write", path }));
 }

@@ -1,103 +1,95 @@
-/** Grants that a lasting answer to a command covers: the command to the letter, or its first words in a place. */
-import { join, resolve } from "node:path";
+/**
+ * Rows that cover a command: `npm run build * in /project`. The words are those of the command to its end, or, before a star,
+ * its first ones. What the sandbox confines may go on with any words. Of what leaves it, the row has each option and each
+ * place, and a star stands for names alone.
+ */
+import { dirname, join, resolve } from "node:path";
 import { gitSettings, readGitSync } from "../host/read-git.ts";
+import { quote } from "../host/terminals/preamble.ts";
 import { type CommandScope, partsBelow } from "./command-scope.ts";
 import type { CommandVerdict } from "./command-verdict.ts";
 import type { Grant, GrantOffer } from "./grants.ts";
 import { hashOf, readScript } from "./project-scripts.ts";
 import type { CommandPart, GrantForm } from "./shell/recorder.ts";
 
-/** Tools whose second word is a command. */
-const WITH_SUBCOMMANDS = new Set(
-  [
-    "git npm pnpm yarn bun npx cargo go pip pip3 uv poetry pdm bundle composer gem brew apt apt-get dnf yum apk snap",
-    "docker podman kubectl helm terraform tofu gh glab dotnet swift mix flutter dart zig gradle gradlew mvn",
-    "conda nvm asdf mise pyenv rbenv rustup pre-commit tauri expo prisma turbo nx rails alembic just task deno",
-  ].flatMap((line) => line.split(" ")),
-);
-/** Tools whose second and third word are a command. */
-const WITH_TWO = /^(?:(?:docker|podman) (?:compose|container|image|network|volume|system)|gh \w+|glab \w+|uv pip)$/;
-const SUBCOMMAND = /^[a-zA-Z@][\w:@./-]*$/;
-
 /**
- * Grants that cover a command: `others`, and those of each of its parts that `needs` one. Undefined when no grant can cover
- * it: a part has unknown words or is never granted, or an effect outside of every part asks.
+ * Rows that cover a command: `others`, and those of each of its parts that `needs` one. Undefined when no row can cover it: a
+ * part has unknown words or is never granted, or an effect outside of every part asks.
  */
 export function commandGrant(
   verdict: CommandVerdict,
   needs: (part: CommandPart) => boolean,
   scope: CommandScope,
-  others: readonly Grant[],
+  others: GrantOffer,
 ): GrantOffer | undefined {
   if (verdict.level === "block" || !verdict.isFullyParsed || verdict.outsideCommands.asks) return undefined;
-  const keys = new Map<string, Grant>(others.map((key) => [key.id, key]));
+  const rows = new Map<string, Grant>(others.map((grant) => [grant.row, grant]));
   for (const part of verdict.parts.filter(needs)) {
     const own = partGrants(part, scope);
     if (own === undefined) return undefined;
-    for (const key of own) keys.set(key.id, key);
+    for (const grant of own) rows.set(grant.row, grant);
   }
-  if (keys.size === 0) return undefined;
-  const all = [...keys.values()];
-  return { description: all.map(({ description }) => description).join("; "), keys: all };
+  return rows.size === 0 ? undefined : [...rows.values()];
 }
 
-function partGrants(part: CommandPart, scope: CommandScope): readonly Grant[] | undefined {
-  const { words: written, grant, program, folders: found, input } = part;
-  if (written === undefined || found === undefined || grant === "never") return undefined;
+function partGrants(part: CommandPart, scope: CommandScope): GrantOffer | undefined {
+  const { words: written, grant, program, folders } = part;
+  // Rows of other kinds begin with a word and a colon.
+  if (written === undefined || folders === undefined || grant === "never" || program.endsWith(":")) return undefined;
   const words = [program, ...written.slice(1)];
-  const folders = found.map(scope.resolvePath);
-  const script = part.scripts.length > 0 ? undefined : interpretedScript(words, folders, part, scope);
-  const facts = [...part.scripts.map(({ path, text }) => `${path}\0${text}`), ...(script ? [script.text] : [])];
-  const isScript = facts.length > 0;
-  const count = isScript ? lengthToScript(words, script?.at) : prefixLength(words, grant);
-  if (count > 0)
-    return prefix(words, count, { part, folders, facts: [...facts, ...steeringTexts(words, folders)] }, scope);
   const host = hostOf(words);
-  if (host !== undefined) return [{ id: JSON.stringify(["fetch", host]), description: `reading ${host}` }];
-  const fixed = [...pushFacts(words, folders), ...(input === undefined ? [] : [`<<${input}`])];
-  const what = `exactly \`${words.join(" ")}\`${input === undefined ? "" : " with this input"}`;
-  const id = JSON.stringify(["exactly", ...folders, ...words, ...fixed.map(hashOf)]);
-  return [{ id, description: `${what} in ${folders.join(" or ")}` }];
+  if (host !== undefined) return [{ row: `fetching: ${host}` }];
+  const offers = folders.map((folder) => partGrant(words, part, scope.resolvePath(folder), scope));
+  return offers.some((offer) => offer === undefined) ? undefined : offers.filter((offer) => offer !== undefined);
 }
 
-type Surroundings = {
-  readonly part: CommandPart;
-  readonly folders: readonly string[];
-  /** Texts that the command runs: the grant ends when one of them changes. */
-  readonly facts: readonly string[];
-};
+const MAX_PREFIX = 6;
 
-/** The first words. Beyond the sandbox, an option or a place that the first call did not have needs an answer of its own. */
-function prefix(
+function partGrant(
   words: readonly string[],
-  count: number,
-  { part, folders, facts }: Surroundings,
+  part: CommandPart,
+  folder: string,
   scope: CommandScope,
-): readonly Grant[] {
-  const root = scope.roots
-    .map(scope.resolvePath)
-    .find((each) => folders.every((folder) => partsBelow(each, folder) !== undefined));
-  const place = facts.length > 0 && part.scripts.length > 0 ? folders.join(" or ") : (root ?? folders.join(" or "));
-  const start = words.slice(0, count).join(" ");
-  const texts = facts.length === 0 ? [] : [hashOf(JSON.stringify(facts))];
-  const what = steering(words)?.what ?? "script";
-  const until = facts.length === 0 ? "" : `, until its ${what} changes`;
-  const rest = words.slice(count);
-  if (part.reach === "inside") {
-    const id = JSON.stringify(["starting", place, ...texts, start]);
-    return [{ id, description: `\`${start}\` with any arguments in ${place}${until}` }];
-  }
-  const hasNames = rest.some((word) => !word.startsWith("-"));
-  const fixed = rest.filter((word) => word.startsWith("-") || (/[/:\\]|^\.|^~/.test(word) && !PACKAGE.test(word)));
-  const id = JSON.stringify(["starting", place, ...texts, start, hasNames]);
-  const first = { id, description: `\`${start}\` ${hasNames ? "with any names" : "alone"} in ${place}${until}` };
-  return [first, ...fixed.map((word) => ({ id: JSON.stringify(["with", place, start, word]), description: word }))];
+): Grant | undefined {
+  const script = part.scripts.length > 0 ? undefined : interpretedScript(words, folder, part, scope);
+  if (script === "unreadable") return undefined;
+  const scripts = [...part.scripts.map(({ path, text }) => `${path}\0${text}`), ...(script ? [script.text] : [])];
+  // The text of an input is code, or a part of the command.
+  const facts = [...scripts, ...placeFacts(words, folder, scope), ...(part.input === undefined ? [] : [part.input])];
+  const hash = facts.length === 0 ? "" : ` as of ${hashOf(JSON.stringify(facts)).slice(0, 12)}`;
+  const takesAny = part.reach === "inside";
+  const starred = (count: number): string => {
+    const rest = takesAny ? [] : words.slice(count).filter((word) => !isName(word));
+    return [...[...words.slice(0, count), ...rest].map(asWritten), "*"].join(" ");
+  };
+  const whole = words.map(asWritten).join(" ");
+  const count = scripts.length > 0 ? lengthToScript(words, script?.at) : prefixLength(words, part.grant);
+  const isPrefix = count > 0 && (takesAny || words.slice(count).some(isName));
+  const place = isPrefix && scripts.length === 0 ? rootOf(folder, scope) : folder;
+  const starts = words.slice(0, MAX_PREFIX).map((_, at) => starred(at + 1));
+  const places = ["", ...foldersAbove(folder).map((above) => ` in ${above}`)];
+  const others = [whole, ...starts].flatMap((start) => places.flatMap((at) => [start + at, start + at + hash]));
+  return { row: `${isPrefix ? starred(count) : whole} in ${place}${hash}`, others };
+}
+
+const asWritten = (word: string): string => (/^[\w@%+=:,./~^-]+$/.test(word) ? word : quote(word));
+
+const PACKAGE = /^@[\w.-]+\/[\w.-]+(?:@[\w.^~-]+)?$/;
+
+/** False for an option, and for what may be a place: a file, an address, a registry. */
+const isName = (word: string): boolean => !word.startsWith("-") && (PACKAGE.test(word) || !/[/:\\]|^\.|^~/.test(word));
+
+function rootOf(folder: string, scope: CommandScope): string {
+  return scope.roots.map(scope.resolvePath).find((root) => partsBelow(root, folder) !== undefined) ?? folder;
+}
+
+function foldersAbove(folder: string): readonly string[] {
+  return dirname(folder) === folder ? [folder] : [folder, ...foldersAbove(dirname(folder))];
 }
 
 /** Options of curl that change neither the request nor the place of the answer. */
 const PLAIN_FETCH = /^(?:-[sSfILvi]+|--(?:silent|show-error|fail|head|verbose|include|location|compressed))$/;
 
-/** Host whose pages curl reads: they are granted by host, as they are for the web tools. */
 function hostOf([program, ...rest]: readonly string[]): string | undefined {
   if (program !== "curl") return undefined;
   const addresses = rest.filter((word) => !PLAIN_FETCH.test(word));
@@ -105,23 +97,21 @@ function hostOf([program, ...rest]: readonly string[]): string | undefined {
   return new Set(hosts).size === 1 ? hosts[0] : undefined;
 }
 
-/** Scoped name of a package of npm, with its version. */
-const PACKAGE = /^@[\w.-]+\/[\w.-]+(?:@[\w.^~-]+)?$/;
-
+/** Tools whose second and third word are a command. */
+const WITH_TWO = /^(?:(?:docker|podman) (?:compose|container|image|network|volume|system)|gh \w+|glab \w+|uv pip)$/;
+const VERB = /^[a-zA-Z@][\w:@./-]*$/;
 const isMake = (program: string): boolean => program === "make" || program === "gmake";
 
-/** Number of words that a prefix grant names; 0 when only the whole command can be granted. */
+/** Number of words before the star of a row; 0 when only the whole command can be granted. */
 function prefixLength(words: readonly string[], grant: GrantForm): number {
   const [program = "", second = "", third = ""] = words;
   if (grant !== "prefix" || (program === "git" && second === "push")) return 0;
   // The rules of a makefile are one script, whatever the target.
-  if (isMake(program)) return 1;
-  if (!WITH_SUBCOMMANDS.has(program)) return second === "" || SUBCOMMAND.test(second) ? Math.min(words.length, 2) : 0;
-  if (!SUBCOMMAND.test(second)) return words.length === 1 ? 1 : 0;
-  return WITH_TWO.test(`${program} ${second}`) && SUBCOMMAND.test(third) ? 3 : 2;
+  if (isMake(program) || second === "") return 1;
+  if (!VERB.test(second)) return 0;
+  return WITH_TWO.test(`${program} ${second}`) && VERB.test(third) ? 3 : 2;
 }
 
-/** Number of words up to the script's name or the target: 2 for `npm test`, 3 for `npm run lint`, 1 for `./run.sh`. */
 function lengthToScript(words: readonly string[], at: number | undefined): number {
   const [program = "", verb = ""] = words;
   if (at !== undefined) return at + 1;
@@ -130,47 +120,55 @@ function lengthToScript(words: readonly string[], at: number | undefined): numbe
   return /^(?:npm|pnpm|yarn|bun)$/.test(program) ? 2 : words.length;
 }
 
-/** Files that decide what these programs do in a folder: a grant ends when one of them changes. */
-function steering([program = "", verb]: readonly string[]) {
-  if (isMake(program)) return { what: "makefile", names: ["GNUmakefile", "makefile", "Makefile"] };
-  const isCompose = verb === "compose" || program.endsWith("-compose");
-  const names = ["compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml"];
-  return isCompose ? { what: "compose file", names } : undefined;
+/** Files that decide what a program does, or where: below the folder, or below the home (`~`). */
+const DECIDING: readonly (readonly [words: RegExp, files: string, line?: RegExp])[] = [
+  [/^g?make\b/, "GNUmakefile makefile Makefile"],
+  [
+    /^(?:(?:docker|podman|nerdctl) compose|\S+-compose)\b/,
+    "compose.yaml compose.yml docker-compose.yml docker-compose.yaml",
+  ],
+  [/^(?:docker|podman|nerdctl)\b/, "~/.docker/config.json", /"currentContext".*/],
+  [/^(?:kubectl|oc|k|helm)\b/, "~/.kube/config", /^current-context:.*/m],
+  [/^gcloud\b/, "~/.config/gcloud/active_config"],
+  [/^(?:terraform|tofu)\b/, ".terraform/environment"],
+];
+
+const WHOLE = /[\s\S]*/;
+
+/** Texts that change with the place: the cluster, the registry, the remote; or with the rules that run. */
+function placeFacts(words: readonly string[], folder: string, { home }: CommandScope): readonly string[] {
+  const line = words.join(" ");
+  const texts = DECIDING.filter(([start]) => start.test(line)).flatMap(([, files, part = WHOLE]) =>
+    files.split(" ").flatMap((name) => {
+      const path = name.startsWith("~/") ? join(home, name.slice(2)) : join(folder, name);
+      return readScript(path)?.match(part)?.[0] ?? "";
+    }),
+  );
+  if (!/^(?:git push|gh|glab)\b/.test(line)) return texts;
+  // The branch and the settings decide what a push sends, and where to.
+  const own = gitSettings(folder)?.filter(({ scope }) => scope === "local" || scope === "worktree") ?? [];
+  const head = /^git/.test(line) ? readGitSync(folder, ["symbolic-ref", "--quiet", "HEAD"]) : undefined;
+  return [...texts, JSON.stringify(own), String(head ?? "")];
 }
 
-function steeringTexts(words: readonly string[], folders: readonly string[]): readonly string[] {
-  const names = steering(words)?.names ?? [];
-  return folders.flatMap((folder) => names.map((name) => readScript(join(folder, name)) ?? ""));
-}
-
-/** The branch and the settings decide what a push sends, and where to. */
-function pushFacts([program, verb]: readonly string[], folders: readonly string[]): readonly string[] {
-  if (program !== "git" || verb !== "push") return [];
-  return folders.flatMap((folder) => [
-    JSON.stringify(gitSettings(folder) ?? []),
-    String(readGitSync(folder, ["symbolic-ref", "--quiet", "HEAD"]) ?? ""),
-  ]);
-}
-
-/** Options of interpreters that load no other code. */
 const PLAIN_OPTION = /^-(?:[BEIOsSuW]|-no-warnings|-trace-warnings|-enable-source-maps|-experimental-strip-types)$/;
 const INTERPRETER = /^(?:python[\d.]*|node|ruby|perl|php|bash|sh|zsh|dash|tsx|ts-node|deno|bun|Rscript|lua|julia)$/;
 
 /** A script of the workspace that an interpreter runs, which no verdict has read: its text, and its position. */
 function interpretedScript(
   [program = "", ...rest]: readonly string[],
-  [folder, ...others]: readonly string[],
+  folder: string,
   { level }: CommandPart,
   scope: CommandScope,
-): { readonly at: number; readonly text: string } | undefined {
+): { readonly at: number; readonly text: string } | "unreadable" | undefined {
   const isFile = program.includes("/");
-  if (folder === undefined || others.length > 0 || level === "safe" || !(isFile || INTERPRETER.test(program)))
-    return undefined;
+  if (level === "safe" || !(isFile || INTERPRETER.test(program))) return undefined;
   const at = isFile ? 0 : rest.findIndex((word) => !PLAIN_OPTION.test(word)) + 1;
   const script = [program, ...rest][at] ?? "-";
   if (script.startsWith("-") || script === "run") return undefined;
   const path = scope.resolvePath(resolve(folder, script));
   const text = readScript(path);
+  if (text === undefined) return "unreadable";
   const isInside = scope.roots.some((root) => partsBelow(scope.resolvePath(root), path) !== undefined);
-  return text === undefined || !isInside ? undefined : { at, text: `${path}\0${text}` };
+  return isInside ? { at, text: `${path}\0${text}` } : undefined;
 }

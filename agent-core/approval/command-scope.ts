@@ -10,15 +10,10 @@ export type PowerShellParser = (line: string) => Node | undefined;
 
 /** Folders that a command or an edit is judged by. */
 export type CommandScope = {
-  /** Folder the command starts in, absolute. */
   readonly cwd: string;
-  /** Workspace folders, absolute. */
   readonly roots: readonly string[];
-  /** The user's home folder, absolute. */
   readonly home: string;
-  /** Our own home folder (`HERMES_HOME`), absolute. */
   readonly hermesHome: string;
-  /** Language of the command lines. Default `sh`. */
   readonly language?: ShellLanguage;
   /** Reads lines of PowerShell. Without it, each asks. */
   readonly powerShell?: PowerShellParser;
@@ -54,7 +49,6 @@ export function placeOf(realPath: string, scope: CommandScope): Place {
   return best;
 }
 
-/** The home folder, resolved. */
 export function homeOf(scope: CommandScope): string {
   return basesOf(scope).find(({ kind }) => kind === "home")?.path ?? scope.home;
 }
@@ -70,7 +64,6 @@ export function partsBelow(folder: string, path: string): readonly string[] | un
   return rest === undefined ? undefined : partsOf(rest, folder);
 }
 
-/** True for an absolute POSIX path that is normalised; comparing such paths is cheap. */
 function isPlain(path: string): boolean {
   return sep === "/" && path.startsWith("/") && !/\/(?:\/|\.{1,2}(?:\/|$))/.test(path);
 }

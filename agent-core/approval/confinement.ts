@@ -5,12 +5,13 @@
 
 import { accessSync, constants, existsSync, mkdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { layerOver, placeIn } from "../host/terminals/sandbox/layer.ts";
 import type { ConfinedCommand, Confinement } from "../host/terminals/sandbox/sandboxed-backend.ts";
 import type { Bind } from "../host/terminals/sandbox/sandboxed-run.ts";
 import { statOf } from "../platform/paths.ts";
 import { type CommandScope, homeOf, partsBelow } from "./command-scope.ts";
-import { judgeCommand } from "./command-verdict.ts";
-import { type GitAccess, gitBinds, repositoryOf } from "./git-folders.ts";
+import { type CommandVerdict, judgeCommand } from "./command-verdict.ts";
+import { borrowedObjects, type GitAccess, gitBinds, repositoryOf } from "./git-folders.ts";
 import { gitGuardBinds, openedFiles } from "./git-guard.ts";
 import { type GuardedPaths, identityOf } from "./guarded-paths.ts";
 import { secretsBelow } from "./reached-secrets.ts";
@@ -21,7 +22,6 @@ import { secretPlaces } from "./secret-paths.ts";
 /** Mounts of protected files. The time that bwrap takes grows with their square: a second for so many. */
 const MAX_GUARDS = 300;
 
-/** Folders of Hermes' own for confinements. */
 export type ConfinementFolders = {
   /** Gets the protected files that a command made. */
   readonly withheld: string;
@@ -44,22 +44,28 @@ export async function confine(
   const { kind, writable } = command;
   const watch = watchOf(scope);
   const opened = openedFiles(writable);
-  const access = kind === "reading" ? "none" : gitAccess(command, scope);
-  const before = await watch.hold(opened.unexpected, access !== "none");
+  const verdict = judgeCommand(command.command, { ...scope, cwd: command.folder });
+  const access = kind === "reading" ? "none" : gitAccess(verdict, writable);
+  // Package managers need the network, and git may track the packages.
+  const installs = kind !== "isolated" || access === "all";
+  const before = await watch.hold({ unexpected: opened.unexpected, git: access, installs });
   try {
     const guards = guardBinds(before, access, scope);
     const toolchains = toolchainPlaces(scope).filter((path) => existsSync(path));
     const roots = scope.roots.map((root) => scope.resolvePath(root));
     const secrets = kind !== "isolated" ? roots.flatMap((root) => secretsBelow(root, scope)).flatMap(hide) : [];
     const hidden = hiddenSecrets(toolchains, scope);
+    // Mounting a layer takes 10 ms: a command that is known to write in no toolchain goes without.
+    const base = verdict.level === "safe" && !verdict.runsProject ? undefined : homeOf(scope);
+    const tools = toolchainBinds(toolchains, scope, { caches, hidden, base, isFetching: kind === "networked" });
     const asKind = kind === "reading" ? readOnly : (bind: Bind): Bind => bind;
     return {
       fingerprint: JSON.stringify([before, ...[...hidden, ...secrets].map(({ path }) => [path, identityOf(path)])]),
       binds: [
         ...hiddenHomes(scope),
-        ...toolchainBinds(toolchains, scope, caches),
+        ...tools.binds,
         ...(existsSync(outputs) ? [{ kind: "read-only", path: outputs } as const] : []),
-        ...hidden,
+        ...hidden.filter(({ path }) => tools.layer?.hidden.includes(path) !== true),
         ...roots.flatMap((root) => around(root, scope)),
         ...guards.outside.map(asKind),
         ...roots.map((path): Bind => asKind({ kind: "writable", path })),
@@ -68,6 +74,7 @@ export async function confine(
         ...gitGuardBinds(caches, scope, writable),
         ...scope.roots.flatMap((root) => linksIn(root, scope)),
       ],
+      layer: tools.layer,
       inspect: (mode) => watch.inspect(mode, withheld),
       accept: () => watch.accept(),
       end: () => watch.release(before),
@@ -78,14 +85,18 @@ export async function confine(
   }
 }
 
-/** Only a command that calls git writes git folders. Beside other programs that write, the packs stay read-only. */
-function gitAccess({ command, folder, writable }: ConfinedCommand, scope: CommandScope): GitAccess {
-  const { parts, runsProject, isFullyParsed } = judgeCommand(command, { ...scope, cwd: folder });
-  const writes = parts.some(({ program, readOnly }) => program === "git" && !readOnly);
-  if (!writes && writable.length === 0) return "none";
+/** Only a command that calls git writes git folders. */
+function gitAccess({ parts, runsProject, isFullyParsed }: CommandVerdict, writable: readonly string[]): GitAccess {
+  const writers = parts.filter(({ program, readOnly }) => program === "git" && !readOnly);
+  if (writers.length === 0 && writable.length === 0) return "none";
   const isAlone = parts.every(({ program, readOnly }) => program === "git" || readOnly);
-  return isAlone && isFullyParsed && !runsProject ? "all" : "all but packs";
+  if (isAlone && isFullyParsed && !runsProject) return "all";
+  const commits = writers.every(({ words = [] }) => ADDS.test(words.join(" ")));
+  return isFullyParsed && writable.length === 0 && commits ? "commits" : "all but packs";
 }
+
+/** Commands of git that add to a branch at most. */
+const ADDS = /^git (?:-c \S+ )*(?:add|commit)\b(?!.* --(?:am|fix|sq))/;
 
 function readOnly(bind: Bind): Bind {
   return bind.kind === "writable" ? { kind: "read-only", path: bind.path } : bind;
@@ -95,16 +106,17 @@ function readOnly(bind: Bind): Bind {
 function guardBinds({ paths, gits }: GuardedPaths, access: GitAccess, scope: CommandScope) {
   const roots = scope.roots.map((root) => scope.resolvePath(root));
   const opened = new Set(gits);
-  const files = paths.filter(({ path, kind }) => kind !== "link" && !opened.has(path));
+  const isInside = (path: string): boolean => roots.some((root) => partsBelow(root, path) !== undefined);
+  const borrowed = gits.flatMap((git) => borrowedObjects(git, scope)).filter((path) => !isInside(path));
+  const files = paths.filter(({ path, kind, bytes }) => kind !== "link" && !bytes && !opened.has(path));
   const binds = [
     ...gits.flatMap((git) => gitBinds(git, { access, opened }, scope)),
-    ...files.map(({ path }): Bind => ({ kind: "read-only", path })),
+    ...[...files.map(({ path }) => path), ...borrowed].map((path): Bind => ({ kind: "read-only", path })),
   ];
   if (binds.length > MAX_GUARDS) {
     throw new Error(`the workspace has ${binds.length} protected files and folders, and it can guard ${MAX_GUARDS}`);
   }
-  const isInside = ({ path }: Bind): boolean => roots.some((root) => partsBelow(root, path) !== undefined);
-  return { outside: binds.filter((bind) => !isInside(bind)), inside: binds.filter(isInside) };
+  return { outside: binds.filter(({ path }) => !isInside(path)), inside: binds.filter(({ path }) => isInside(path)) };
 }
 
 /** Links in the path of a folder: commands use the path by which the user opened it. */
@@ -124,22 +136,40 @@ function hiddenHomes(scope: CommandScope): readonly Bind[] {
   return outer.flatMap(hide);
 }
 
-/** Toolchains are read-only. A program that needs its cache gets a private one, because programs run what is in it. */
-function toolchainBinds(places: readonly string[], scope: CommandScope, caches: string): readonly Bind[] {
-  const home = homeOf(scope);
-  const privates = PRIVATE_CACHES.map((name) => join(home, name)).filter(existsSync);
+/** `base`: folder whose toolchains get a layer. */
+type ToolFolders = { caches: string; hidden: readonly Bind[]; base: string | undefined; isFetching: boolean };
+
+/**
+ * Programs write into toolchains, for this session alone. A command with the network gets a layer of its own, which others
+ * see: it must not run what they wrote. Caches of many programs are private folders, which begin empty.
+ */
+function toolchainBinds(places: readonly string[], scope: CommandScope, folders: ToolFolders) {
+  const { caches, hidden, base = "", isFetching } = folders;
+  const privates = PRIVATE_CACHES.map((name) => join(homeOf(scope), name));
   const shown = places.map((path) => scope.resolvePath(path));
   const outer = [...new Set(shown)]
     .filter((path) => !privates.includes(path))
     .filter((path, _, all) => !all.some((other) => other !== path && partsBelow(other, path)));
-  return [
-    ...outer.map((path): Bind => ({ kind: "read-only", path })),
+  // A layer does not show what is mounted below its base.
+  const isOfBase = (path: string): boolean =>
+    partsBelow(base, path) !== undefined && statOf(path)?.dev === statOf(base)?.dev;
+  const written = outer.filter((path) => base !== "" && isOfBase(path) && statOf(path)?.isDirectory());
+  const fetched = join(caches, "fetched");
+  const own = isFetching ? { folder: fetched } : { folder: join(caches, "written"), below: fetched };
+  const secrets = hidden.map(({ path }) => path).filter((path) => written.some((place) => partsBelow(place, path)));
+  const layer = written.length === 0 ? undefined : layerOver({ base, hidden: secrets, ...own });
+  const binds = [
+    ...outer.map((path): Bind => {
+      const from = written.includes(path) && layer && placeIn(layer, path);
+      return from ? { kind: "writable", path, from } : { kind: "read-only", path };
+    }),
     ...privates.map((path): Bind => {
       const from = join(caches, basename(path));
       mkdirSync(from, { recursive: true, mode: 0o700 });
       return { kind: "writable", path, from };
     }),
   ];
+  return { binds, layer };
 }
 
 /** Secrets that no hidden home covers: in toolchains, and those of the system. */

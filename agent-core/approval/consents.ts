@@ -1,13 +1,14 @@
 /**
  * Consents of the user to run what a workspace brings along: servers and hooks. A consent holds for exact content, named by
- * its hash, so changed content needs a new one. They last for all sessions, in a file of the home folder.
+ * its hash, so changed content needs a new one. They last for all sessions, in a folder of the home.
  */
-import { createHash } from "node:crypto";
-import { statSync } from "node:fs";
-import { resolve } from "node:path";
-import { consentsFile } from "../config/home.ts";
+import { hash } from "node:crypto";
+import { existsSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { consentsFolder } from "../config/home.ts";
+import { makeFolder } from "../platform/make-folder.ts";
 import { pathBelow } from "../platform/paths.ts";
-import { Grants } from "./grants.ts";
+import { writeFault } from "../sessions/write-fault.ts";
 import { readByItself } from "./workspace-file.ts";
 
 /** `mcp`: an MCP server of a workspace. `hook`: a hook of a workspace. */
@@ -15,14 +16,11 @@ export type ConsentKind = "mcp" | "hook";
 
 /** Hash of content that needs a consent: the same for objects whose keys are in another order. */
 export function contentHash(content: unknown): string {
-  return createHash("sha256")
-    .update(JSON.stringify(sorted(content)))
-    .digest("hex");
+  return hash("sha256", JSON.stringify(sorted(content)));
 }
 
 const SCRIPT = /\.(?:[cm]?[jt]s|sh|bash|zsh|fish|py|rb|pl|php|lua|ps1|bat|cmd)$/i;
 const INTERPRETER = /^(?:.*\/)?(?:sh|bash|zsh|dash|fish|source|\.|node|bun|deno|python[\d.]*|ruby|perl|php)$/;
-/** Permission to execute, for anyone. */
 const EXECUTABLE = 0o111;
 
 /**
@@ -50,36 +48,54 @@ function textOf(path: string): string | undefined {
   return read.ok ? read.text : undefined;
 }
 
+/** One file for each consent: its name is what it holds for, and its text the content in one line, for people. */
 export class Consents {
-  readonly #grants: Grants;
+  readonly #folder: string;
+  readonly #onDefect: (message: string) => void;
+  /** Consents that were given or revoked where the disk does not show it. */
+  readonly #unsaved = new Map<string, boolean>();
 
-  /** `home`: Hermes' home folder. `onDefect` gets one line when the file cannot be read or written. */
+  /** `home`: Hermes' home folder. `onDefect` gets one line when a consent cannot be written. */
   constructor(home: string, onDefect: (message: string) => void) {
-    this.#grants = new Grants(consentsFile(home), onDefect);
+    this.#folder = consentsFolder(home);
+    this.#onDefect = onDefect;
   }
 
   /** Consents that another process gives or revokes count at once. */
   isAllowed(kind: ConsentKind, hash: string): boolean {
-    return this.#grants.covers(offer(kind, hash, ""));
+    const path = this.#pathOf(kind, hash);
+    return this.#unsaved.get(path) ?? existsSync(path);
   }
 
-  /** `description`: the content in one line, for people who read the file. */
+  /** `description`: the content in one line. */
   allow(kind: ConsentKind, hash: string, description: string): void {
-    this.#grants.keep(offer(kind, hash, description), "always");
+    this.#change(this.#pathOf(kind, hash), true, (path) => {
+      makeFolder(this.#folder, 0o700);
+      writeFileSync(path, `${description}\n`, { mode: 0o600 });
+    });
   }
 
-  /** False when there is no such consent. */
   revoke(kind: ConsentKind, hash: string): boolean {
-    return this.#grants.revoke(idOf(kind, hash));
+    const isKnown = this.isAllowed(kind, hash);
+    if (isKnown) this.#change(this.#pathOf(kind, hash), false, (path) => rmSync(path, { force: true }));
+    return isKnown;
   }
-}
 
-function offer(kind: ConsentKind, hash: string, description: string) {
-  return { description, keys: [{ id: idOf(kind, hash), description }] };
-}
+  #pathOf(kind: ConsentKind, hash: string): string {
+    return join(this.#folder, `${kind}-${hash}`);
+  }
 
-function idOf(kind: ConsentKind, hash: string): string {
-  return `${kind}:${hash}`;
+  #change(path: string, isAllowed: boolean, write: (path: string) => void): void {
+    this.#unsaved.delete(path);
+    try {
+      write(path);
+    } catch (error) {
+      this.#unsaved.set(path, isAllowed);
+      this.#onDefect(
+        `${path} cannot be changed, so the change of a consent ends with this process: ${writeFault(error)}`,
+      );
+    }
+  }
 }
 
 /** The same value with the keys of all objects in order. */

@@ -12,7 +12,6 @@ export type Effect =
   /** Changes what later sessions know: the memory, or a skill of the home. */
   | {
       readonly kind: "memory";
-      /** Text of a new entry. */
       readonly text?: string | undefined;
       /** The output of a tool says it, and the user does not. Default false. */
       readonly isFromTools?: boolean;
@@ -40,7 +39,6 @@ export type Effect =
       readonly sent: readonly string[];
       /** A script made the address or the text. Default false. */
       readonly isFromCode?: boolean;
-      /** See `fetch`. */
       readonly isNamed?: boolean;
     }
   /** A tool of an MCP server or a plugin: its effects are known only from hints. */
@@ -50,7 +48,6 @@ export type Effect =
       readonly origin: string;
       /** Name of the origin for display: `the MCP server github`. */
       readonly originName: string;
-      /** The origin's name of the tool. */
       readonly tool: string;
       /** The tool only reads, by the word of an origin that the user chose. */
       readonly readOnly: boolean;
@@ -78,7 +75,6 @@ export type Sent = { chars: number; readonly hosts: Set<string> };
 export type PolicyContext = {
   readonly mode: ApprovalMode;
   readonly scope: CommandScope;
-  /** The user trusts the workspace. */
   readonly trusted: boolean;
   readonly grants: GrantLookup;
   /** False: effects that would ask are allowed (`approvals.mode: off`); blocked ones stay blocked. Default true. */
@@ -106,7 +102,6 @@ export type Decision = {
 } & (
   | {
       readonly kind: "allow";
-      /** A lasting answer of the user covers the effect. */
       readonly granted?: true;
     }
   /** `text` is for the model: the reason, and what to do instead. */
@@ -124,7 +119,6 @@ export type Decision = {
 export const ALLOW: Decision = { kind: "allow" };
 const GRANTED: Decision = { kind: "allow", granted: true };
 
-/** Asks, unless a lasting answer of the user covers it. */
 export function askUnlessGranted(
   reasons: readonly string[],
   grant: GrantOffer | undefined,
@@ -133,7 +127,6 @@ export function askUnlessGranted(
   return grant !== undefined && grants.covers(grant) ? GRANTED : { kind: "ask", reasons, grant };
 }
 
-/** The same decision; only the user may answer its question. */
 export function asProtected(decision: Decision): Decision {
   return decision.kind === "ask" ? { ...decision, isProtected: true } : decision;
 }

@@ -17,7 +17,7 @@ import {
   type Effect,
   type PolicyContext,
 } from "./decision.ts";
-import type { Grant, GrantOffer } from "./grants.ts";
+import type { GrantOffer } from "./grants.ts";
 import { secretsBelow } from "./reached-secrets.ts";
 import type { CommandPart } from "./shell/recorder.ts";
 
@@ -26,9 +26,7 @@ import type { CommandPart } from "./shell/recorder.ts";
  * in which hostile text of a page can carry a file away. Characters.
  */
 const MAX_CHARS = 12_000;
-/** Hosts that nobody named, in one session: a name is text, too. */
 const MAX_HOSTS = 60;
-/** Texts that one question shows. */
 const MAX_SHOWN = 5;
 
 /**
@@ -86,7 +84,6 @@ export function decideSending(decision: Decision, { parts }: CommandVerdict, con
   return { ...askUnlessGranted(reasons, grantOf(ports), context), ...where };
 }
 
-/** Use of a port of this machine, which asks once. */
 type PortUse = { readonly id: string; readonly reason: string };
 
 const LOCAL_ADDRESS = /^(?:https?:\/\/)?(?:localhost|127\.0\.0\.1|\[::1\]|0\.0\.0\.0)(?::(\d+))?(?:[/?#]|$)/i;
@@ -106,11 +103,9 @@ function portsOf({ words = [] }: CommandPart, { ownPorts }: PolicyContext): read
 }
 
 function grantOf(ports: readonly PortUse[]): GrantOffer {
-  const keys = ports.map(({ id }): Grant => ({ id: JSON.stringify(["port", id]), description: id }));
-  return { description: keys.map(({ description }) => description).join("; "), keys };
+  return ports.map(({ id }) => ({ row: `contacting: ${id}` }));
 }
 
-/** Longer addresses and queries can carry a file away. Addresses of pages rarely have 300 characters. */
 const MAX_SENT_CHARS = 500;
 /** A page changes nothing here, but its address carries text away. */
 export function decideFetch(
@@ -119,10 +114,7 @@ export function decideFetch(
 ): Decision {
   const { mode, trusted } = context;
   if (!trusted) return deny("The user has not trusted this workspace, so nothing is fetched from the internet for it.");
-  const keys = places.map(
-    (place): Grant => ({ id: JSON.stringify(["fetch", place]), description: `reading ${place}` }),
-  );
-  const grant = { description: keys.map(({ description }) => description).join("; "), keys };
+  const grant = places.map((place) => ({ row: `fetching: ${place}` }));
   const leak = secretQuestion(sent, { isAddress: true }, context);
   if (leak !== undefined) return leak;
   const long = sent.filter((text) => text.length > MAX_SENT_CHARS);
@@ -151,21 +143,14 @@ export function decideBrowse(
     return deny("Plan mode is read-only: pages are only read. Put the action into your plan instead.");
   }
   if (mode === "auto" || (fetched.kind === "ask" && fetched.isProtected)) return fetched;
-  const description = `opening, clicking and typing on ${site}`;
   const reason = action === "open" ? `Opens ${site}, a server of this machine` : `Clicks and types on ${site}`;
-  return askUnlessGranted(
-    [reason],
-    { description, keys: [{ id: JSON.stringify(["browse", site]), description }] },
-    context,
-  );
+  return askUnlessGranted([reason], [{ row: `browsing: ${site}` }], context);
 }
 
-/** Values of the user's secrets, and of those in the workspace. */
 function ownSecrets({ secrets = [], scope }: PolicyContext): readonly string[] {
   return [...secrets, ...secretValues(scope)];
 }
 
-/** Larger files hold no settings. Bytes. */
 const MAX_SETTINGS_BYTES = 65_536;
 const MAX_SETTINGS_FILES = 50;
 

@@ -1,17 +1,21 @@
 /** Git folders as the sandbox shows them: git writes its everyday names; all other names are read-only, or taken away. */
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { createReadStream, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
+import { createInflate } from "node:zlib";
+import { runGit } from "../host/run-git.ts";
 import type { Bind } from "../host/terminals/sandbox/sandboxed-run.ts";
 import { entriesOf, statOf } from "../platform/paths.ts";
 import { type CommandScope, partsBelow } from "./command-scope.ts";
 import { FolderCache } from "./folder-cache.ts";
+import { readScript } from "./project-scripts.ts";
 
 /**
  * Names at the top of a git folder that git writes in everyday work, with their lock files. Upper case alone is no sign:
  * on a file system that ignores case, `CONFIG` is `config`.
  */
 const WRITTEN_NAME =
-  "(?:objects|refs|logs|reftable|worktrees|rebase-merge|rebase-apply|sequencer|rr-cache|lfs|description|HEAD|[A-Z]+(?:_[A-Z]+)+|index|index[.]stash[.][0-9]+|next-index-[0-9]+|sharedindex[.][0-9a-f]+|packed-refs(?:[.]new)?|shallow|gc[.](?:pid|log))(?:[.]lock)?";
+  "(?:objects|refs|logs|reftable|worktrees|rebase-merge|rebase-apply|sequencer|rr-cache|lfs|description|HEAD|[A-Z]+(?:_[A-Z]+)+|index|index[.]stash[.][0-9]+|next-index-[0-9]+|sharedindex[.][0-9a-f]+|packed-refs(?:[.]new)?|gc[.](?:pid|log))(?:[.]lock)?";
 const WRITTEN = new RegExp(`^${WRITTEN_NAME}$`);
 /** Folders that a git folder gets when it lacks them, so that they can be mounted read-only. */
 const PLACEHOLDERS = ["hooks", "info", "modules"];
@@ -21,10 +25,11 @@ const POINTERS = ["gitdir", "commondir", "locked"];
 const READ = ["hooks", "info", "modules", "remotes", "branches"];
 /** Files that lead git to objects of other repositories. */
 const ALTERNATES = ["alternates", "http-alternates"];
+/** Folders with the steps that git takes when the user continues. */
+const UNFINISHED = ["rebase-merge", "rebase-apply", "sequencer"];
 /** Folders of a git folder whose links git would follow outside of it. */
 const FOLLOWED = ["refs", "logs"];
 
-const MAX_POINTER_BYTES = 100_000;
 /** Levels of folders in the names of branches. */
 const MAX_DEPTH = 50;
 
@@ -63,21 +68,21 @@ export type GitLayout = { readonly own: string; readonly common: string };
  */
 export function gitLayout(top: string, scope: CommandScope): GitLayout | undefined {
   const git = join(top, ".git");
-  const target = statOf(git)?.isFile() ? /^gitdir: (.+?)\r?\n*$/.exec(textOf(git) ?? "")?.[1] : git;
+  const target = statOf(git)?.isFile() ? /^gitdir: (.+?)\r?\n*$/.exec(readScript(git) ?? "")?.[1] : git;
   if (target === undefined) return undefined;
   const own = scope.resolvePath(resolve(top, target));
   if (!areOfGitFolder(listed(own).names)) return undefined;
   if (target === git) return { own, common: own };
   const common = commonOf(own, scope);
   if (common !== own) {
-    const back = scope.resolvePath(resolve(own, textOf(join(own, "gitdir"))?.trim() ?? ""));
+    const back = scope.resolvePath(resolve(own, readScript(join(own, "gitdir"))?.trim() ?? ""));
     return dirname(own) === join(common, "worktrees") && back === git ? { own, common } : undefined;
   }
   return belongsTo(own, top) ? { own, common } : undefined;
 }
 
 function commonOf(own: string, scope: CommandScope): string {
-  const pointer = textOf(join(own, "commondir"))?.trim();
+  const pointer = readScript(join(own, "commondir"))?.trim();
   return pointer === undefined ? own : scope.resolvePath(resolve(own, pointer));
 }
 
@@ -89,7 +94,7 @@ function belongsTo(own: string, top: string): boolean {
     if (partsBelow(join(at, ".git", "modules"), own) !== undefined) return true;
     if (at === dirname(at)) break;
   }
-  const config = textOf(join(own, "config")) ?? "";
+  const config = readScript(join(own, "config")) ?? "";
   return /^\s*bare\s*=\s*false\s*$/im.test(config) && !/^\s*worktree\s*=/im.test(config);
 }
 
@@ -114,8 +119,11 @@ function submodulesIn(folder: string): readonly string[] {
   });
 }
 
-/** Access of a command to git folders. */
-export type GitAccess = "none" | "all but packs" | "all";
+/**
+ * Access of a command to git folders: `all` is that of git alone. Beside code that nobody has read, packs are read-only, and
+ * `commits` is for git that only adds and commits: branches may then only grow.
+ */
+export type GitAccess = "none" | "commits" | "all but packs" | "all";
 
 /**
  * Binds of a git folder: git writes its everyday names, and the rest is read-only. `opened`: all git folders that commands
@@ -134,13 +142,24 @@ export function gitBinds(
   const parts = foreignNames(git, scope).filter((name) => !links.includes(name));
   const alternates = ALTERNATES.map((name) => join("objects", "info", name));
   const packs = access === "all" ? [] : [join("objects", "pack")];
-  const paths = [...parts, ...alternates, ...packs].map((name) => join(git, name)).filter((path) => existsSync(path));
+  const states = access === "commits" ? UNFINISHED : [];
+  const paths = [...parts, ...alternates, ...packs, ...states]
+    .map((name) => join(git, name))
+    .filter((path) => existsSync(path));
   // A work tree outside the workspace looks missing in the sandbox, and git would remove its part.
   const others = worktreesOf(git).filter((path) => !opened.has(path));
   return [
     { kind: "writable", path: git, names: WRITTEN_NAME },
     ...[...paths, ...others].map((path): Bind => ({ kind: "read-only", path })),
   ];
+}
+
+/** Object folders of other repositories that git reads for this one. No command in the sandbox may name another one. */
+export function borrowedObjects(git: string, scope: CommandScope): readonly string[] {
+  const objects = join(git, "objects");
+  const named = readScript(join(objects, "info", "alternates"))?.split("\n") ?? [];
+  const paths = named.filter((line) => line !== "").map((line) => scope.resolvePath(resolve(objects, line)));
+  return paths.filter((path) => basename(path) === "objects" && listed(path).folders.includes("pack"));
 }
 
 /** Names that git does not write by itself, without the work trees in the folder of a bare repository. */
@@ -196,7 +215,7 @@ export function releasePlaceholders(git: string): void {
   if (left > 0) held.set(git, left);
   else held.delete(git);
   const path = join(git, "commondir");
-  if (left <= 0 && textOf(path) === ITSELF) made(() => rmSync(path));
+  if (left <= 0 && readScript(path) === ITSELF) made(() => rmSync(path));
 }
 
 /**
@@ -213,6 +232,9 @@ export function strangersIn(git: string, scope: CommandScope): readonly string[]
     ...linksBelow(join(git, "objects"), 1),
     ...FOLLOWED.flatMap((name) => linksBelow(join(git, name), MAX_DEPTH)),
     ...worktreesOf(git).filter((path) => !isWorktree(path, git, scope)),
+    ...[join(git, "rebase-merge", "git-rebase-todo")].filter((path) =>
+      /^\s*(?:x|exec)\s/m.test(readScript(path) ?? ""),
+    ),
   ];
 }
 
@@ -223,9 +245,9 @@ const PLAIN_CONFIG =
 export function isFreshRepository(git: string): boolean {
   const { names, links } = listed(git);
   const inner = READ.flatMap((name) => listed(join(git, name)).names);
-  const isPlain = names.every((name) => WRITTEN.test(name) || name === "config" || READ.includes(name));
+  const isPlain = names.every((name) => WRITTEN.test(name) || ["config", "shallow", ...READ].includes(name));
   const isEmpty = inner.every((name) => name.endsWith(".sample") || name === "exclude");
-  return isPlain && isEmpty && links.length === 0 && PLAIN_CONFIG.test(textOf(join(git, "config")) ?? "");
+  return isPlain && isEmpty && links.length === 0 && PLAIN_CONFIG.test(readScript(join(git, "config")) ?? "");
 }
 
 function linksBelow(folder: string, depth: number): readonly string[] {
@@ -236,20 +258,104 @@ function linksBelow(folder: string, depth: number): readonly string[] {
 
 /** True for the folder of a worktree as `git worktree add` makes it, with a work tree in the workspace. */
 function isWorktree(path: string, git: string, scope: CommandScope): boolean {
-  const place = textOf(join(path, "gitdir"))?.trim();
+  const place = readScript(join(path, "gitdir"))?.trim();
   if (place === undefined || commonOf(path, scope) !== git) return false;
   const file = scope.resolvePath(resolve(path, place));
   const isOpen = scope.roots.some((root) => partsBelow(scope.resolvePath(root), file) !== undefined);
   return isOpen && gitLayout(dirname(file), scope)?.own === path;
 }
 
-/** Text of a small file; undefined for anything else, such as a pipe, whose reader would wait. */
-function textOf(path: string): string | undefined {
-  const stat = statOf(path);
-  if (!stat?.isFile() || stat.size > MAX_POINTER_BYTES) return undefined;
+/*
+ * Objects of git beside unread code: those that are there go into packs, which the sandbox mounts read-only, and git prefers
+ * packs to other copies. Each object that comes must be what its name says.
+ */
+
+/** Loose objects of a git folder, by their absolute paths. */
+function looseIn(git: string): readonly string[] {
+  const folders = entriesOf(join(git, "objects")).filter(({ name }) => /^[0-9a-f]{2}$/.test(name));
+  return folders.flatMap(({ name: start }) => {
+    const folder = join(git, "objects", start);
+    return entriesOf(folder)
+      .filter(({ name }) => /^[0-9a-f]{38}(?:[0-9a-f]{24})?$/.test(name))
+      .map(({ name }) => join(folder, name));
+  });
+}
+
+const nameOf = (path: string): string => basename(dirname(path)) + basename(path);
+
+/** Packs the loose objects of a git folder. Rejects with a sentence for people when git cannot. */
+export async function packObjects(git: string): Promise<void> {
+  const loose = looseIn(git);
+  if (loose.length === 0) return;
+  const run = runIn(git);
+  const input = `${loose.map(nameOf).join("\n")}\n`;
+  const pack = ["pack-objects", "--quiet", "--window=0", join(git, "objects", "pack", "pack")];
+  const packed = await runGit(pack, { ...run, input });
+  const pruned = packed.exitCode === 0 ? await runGit(["prune-packed", "--quiet"], run) : packed;
+  if (pruned.exitCode !== 0)
+    throw new Error(`git could not secure the objects of ${git} (${pruned.stderr.trim()}); git alone can run`);
+}
+
+/** Loose objects that are not what their names say. */
+export async function forgedIn(git: string): Promise<readonly string[]> {
+  const forged: string[] = [];
+  for (const path of looseIn(git)) if ((await hashOf(path)) !== nameOf(path)) forged.push(path);
+  return forged;
+}
+
+/** Branches, tags and HEAD of a git folder: what each one names. */
+export type Tips = ReadonlyMap<string, string>;
+
+export async function tipsOf(git: string): Promise<Tips> {
+  const { stdout } = await runGit(["for-each-ref", "--format=%(refname) %(objectname)"], runIn(git));
+  const lines = stdout
+    .toString()
+    .split("\n")
+    .map((line) => line.split(" "));
+  const head = readScript(join(git, "HEAD")) ?? "";
+  return new Map([["HEAD", head], ...lines.flatMap(([name = "", id]) => (id ? [[name, id] as const] : []))]);
+}
+
+/** Names of `before` that name something else now, and those by which git sees other objects; a branch may grow. */
+export async function movedTips(git: string, before: Tips, now: Tips): Promise<readonly string[]> {
+  const moved: string[] = [];
+  for (const [name, id] of before) {
+    const current = now.get(name);
+    if (current === id) continue;
+    const grows = name.startsWith("refs/heads/") && current !== undefined;
+    const asks = ["merge-base", "--is-ancestor", id, current ?? ""];
+    if (!grows || (await runGit(asks, runIn(git))).exitCode !== 0) moved.push(name);
+  }
+  return [...moved, ...[...now.keys()].filter((name) => name.startsWith("refs/replace/") && !before.has(name))];
+}
+
+/** Lets the names say again what they said. Rejects with a sentence for people. */
+export async function putTipsBack(git: string, names: readonly string[], before: Tips): Promise<void> {
+  const lines = names
+    .filter((name) => name !== "HEAD")
+    .map((name) => {
+      const id = before.get(name);
+      return id === undefined ? `delete ${name}\n` : `update ${name} ${id}\n`;
+    });
+  const run = { ...runIn(git), input: lines.join("") };
+  if (lines.length > 0) mkdirSync(join(git, "refs"), { recursive: true }); // a link in its place was taken away
+  const { exitCode, stderr } =
+    lines.length === 0 ? { exitCode: 0, stderr: "" } : await runGit(["update-ref", "--stdin"], run);
+  if (exitCode !== 0) throw new Error(`git could not put back the branches of ${git}: ${stderr.trim()}`);
+  if (names.includes("HEAD")) writeFileSync(join(git, "HEAD"), before.get("HEAD") ?? "");
+}
+
+const runIn = (git: string) => ({ cwd: git, folders: { top: undefined, own: git, common: git } });
+
+async function hashOf(path: string): Promise<string | undefined> {
+  const hash = createHash(nameOf(path).length === 40 ? "sha1" : "sha256");
+  const source = createReadStream(path);
+  const plain = createInflate();
+  source.once("error", (error) => plain.destroy(error));
   try {
-    return readFileSync(path, "utf8");
+    for await (const piece of source.pipe(plain)) hash.update(piece as Buffer);
+    return hash.digest("hex");
   } catch {
-    return undefined; // unreadable
+    return undefined; // no object, or one that went away meanwhile
   }
 }

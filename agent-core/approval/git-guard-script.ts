@@ -1,3 +1,9 @@
+/** Commands that change files of the work tree. An alias of the user may be any of them, and the policy asks for it. */
+export const CHANGING: readonly string[] = [
+  "checkout switch restore reset merge pull cherry-pick revert rebase stash am apply read-tree bisect worktree submodule rm mv",
+  "checkout-index sparse-checkout filter-branch filter-repo",
+].flatMap((line) => line.split(" "));
+
 /**
  * Script of the guard of git, for a POSIX shell. `touched` prints each path that a command of git may change in a work
  * tree, from the trees as they are before it begins; `filter` keeps the guarded ones. With `lists` it prints them, and
@@ -42,8 +48,7 @@ touched() {
   case $verb in
     "" | add | blame | branch | cat-file | commit | config | describe | diff | fetch | grep | help | init | log | ls-files | \\
     ls-remote | ls-tree | merge-base | push | reflog | remote | rev-list | rev-parse | show | show-ref | status | tag | version) return 0 ;;
-    checkout | switch | restore | reset | merge | pull | cherry-pick | revert | rebase | stash | am | apply | read-tree | bisect | \\
-    worktree | submodule | rm | mv | checkout-index | sparse-checkout | filter-branch | filter-repo) shift ;;
+    ${CHANGING.join(" | ")}) shift ;;
     *)
       alias=$("$git" config --get "alias.$verb") || return 0
       shift
@@ -53,7 +58,7 @@ touched() {
   top=$("$git" rev-parse --show-toplevel) || return 0
   printf '//%s\\n' "$top"
   head=$(commit HEAD) || head=$("$git" hash-object -t tree /dev/null)
-  flags=' ' found= revs= dashes= count=$#
+  flags=' ' found= dashes= count=$#
   while [ "$count" -gt 0 ]; do
     word=$1 count=$((count - 1)); shift
     if [ -n "$dashes" ]; then set -- "$@" "$word"; continue; fi
@@ -65,7 +70,6 @@ touched() {
       -*) flags="$flags$word " ;;
       *)
         found="$found $(commit "$word" || "$git" for-each-ref --format='%(objectname)' "refs/remotes/*/$word")"
-        revs="$revs $("$git" rev-parse --revs-only "$word" 2>/dev/null)"
         set -- "$@" "$word" ;;
     esac
   done
@@ -102,10 +106,9 @@ changes() {
       if flag --quit; then return; fi
       if flag --abort; then back sequencer/head; return; fi
       if flag --skip; then dirty; fi
-      if flag --continue --skip; then
-        revs=$(kept sequencer/todo | sed '/^#/d; s/^[a-z]* //; s/ .*//')
-      fi
-      [ -n "\${revs# }" ] && "$git" rev-list --no-walk $revs | commits ;;
+      if flag --continue --skip; then revs=$(kept sequencer/todo | sed '/^#/d; s/^[a-z]* //; s/ .*//')
+      else revs=$("$git" rev-parse --revs-only "$@" 2>/dev/null); fi
+      [ -n "$revs" ] && "$git" rev-list --no-walk $revs | commits ;;
     rebase)
       if flag --quit --edit-todo --show-current-patch; then return; fi
       if flag --abort; then back rebase-merge/orig-head rebase-apply/orig-head; return; fi

@@ -13,7 +13,7 @@ import type { Bind } from "../host/terminals/sandbox/sandboxed-run.ts";
 import { findProgram } from "../platform/find-program.ts";
 import { entriesOf } from "../platform/paths.ts";
 import type { CommandScope } from "./command-scope.ts";
-import { SCRIPT } from "./git-guard-script.ts";
+import { CHANGING, SCRIPT } from "./git-guard-script.ts";
 import { PROTECTED_PATTERN, TEMPLATE_PATTERN } from "./protected-paths.ts";
 
 /** Place of git itself where the guard covers its path: the sandbox has an empty folder at `/run`. */
@@ -34,17 +34,13 @@ function guardText(git: string, scope: CommandScope, open: readonly string[]): s
   return ["#!/bin/sh", ...lines, SCRIPT].join("\n");
 }
 
-/** Commands that change files of the work tree. An alias of the user may be any of them, and the policy asks for it. */
-const CHANGES_TREE =
-  /^(?:checkout|switch|restore|reset|merge|pull|cherry-pick|revert|rebase|stash|am|apply|read-tree|bisect|worktree|submodule|rm|mv|checkout-index|sparse-checkout|filter-branch)$/;
-
 /**
  * Guarded files (absolute) that git with these words would change in `folder`; empty where git cannot know. Git answers
  * from the trees that the command would put in place, or compare.
  */
 export function filesChangedBy(words: readonly string[], folder: string, scope: CommandScope): readonly string[] {
   const verb = words.find((word, at) => !word.startsWith("-") && words[at - 1] !== "-c");
-  if (verb === undefined || !CHANGES_TREE.test(verb) || gitLayoutSync(folder) === undefined) return [];
+  if (verb === undefined || !CHANGING.includes(verb) || gitLayoutSync(folder) === undefined) return [];
   const text = guardText("git", scope, []);
   const output = runScriptSync(folder, `lists=1\n${text}`, words);
   return (output ?? "").split("\n").filter((path) => path.startsWith("/"));

@@ -1,143 +1,141 @@
-/** Lasting answers: for this session, or for always in a file of the home folder. */
-
-import { copyFileSync, existsSync, renameSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
+/**
+ * Lasting permissions, as rows that people read and write: those of this session, and those for always in the list
+ * `approvals.allow` of config.yaml, or in the settings of a client that keeps such a list.
+ */
+import { homedir } from "node:os";
+import { join } from "node:path";
 import * as z from "zod";
-import { fileVersion } from "../config/home-file.ts";
-import { withLockSync } from "../platform/locks/file-lock.ts";
-import { makeFolder } from "../platform/make-folder.ts";
-import { readTextSync } from "../platform/text-file.ts";
-import { writeFault } from "../sessions/write-fault.ts";
+import { changeConfig, fileVersion } from "../config/home-file.ts";
+import { messageOf } from "../platform/errors.ts";
+import { readText } from "../platform/text-file.ts";
 
-const grantSchema = z.object({ id: z.string(), description: z.string() });
-const fileSchema = z.object({ version: z.literal(1), grants: z.array(grantSchema) });
-
-/** One permission. */
 export type Grant = {
-  /** Exact name, by which grants are compared. */
-  readonly id: string;
-  /** Scope of the grant, for users. */
-  readonly description: string;
+  /** The row that an answer writes: what is allowed, and where. */
+  readonly row: string;
+  /** Other rows that cover the same, such as one of the user for a shorter prefix or any place. */
+  readonly others?: readonly string[];
 };
 
-/** Grants that a lasting answer gives. */
-export type GrantOffer = {
-  /** Scope of the offer, for users. */
-  readonly description: string;
-  /** An effect is covered when all of them are granted. */
-  readonly keys: readonly Grant[];
-};
+/** Permissions that a lasting answer gives. An effect is covered when all of them are. */
+export type GrantOffer = readonly Grant[];
 
 export type Lasting = "session" | "always";
 
-/** Lookup of grants, as the policy needs it. */
 export type GrantLookup = { covers(offer: GrantOffer): boolean };
 
+export type ClientRows = {
+  readonly rows: () => readonly string[];
+  readonly change: (row: string, isIn: boolean) => Promise<unknown>;
+};
+
+export function scopeOf(offer: GrantOffer): string {
+  return offer.map(({ row }) => row).join("; ");
+}
+
+const configSchema = z.object({ approvals: z.object({ allow: z.array(z.string()) }) });
+
 export class Grants implements GrantLookup {
-  readonly #path: string;
+  readonly #home: string;
   readonly #onDefect: (message: string) => void;
-  readonly #session = new Map<string, Grant>();
-  #always: ReadonlyMap<string, Grant> = new Map();
-  /** Version of the file that was read last; undefined when there is no file. */
+  readonly #client: ClientRows | undefined;
+  readonly #session = new Set<string>();
+  /** Rows of config.yaml, and the version of the file that they come from. */
+  #file: readonly string[] = [];
   #version: string | undefined;
+  /** Rows that were added or removed, where the list does not show it: a client is slow, or the disk is full. */
+  readonly #changes = new Map<string, boolean>();
 
-  /** `path`: file of the grants for always. `onDefect` gets one line when the file cannot be read or written. */
-  constructor(path: string, onDefect: (message: string) => void) {
-    this.#path = path;
+  /** `home`: Hermes' home folder. `onDefect` gets one line when config.yaml cannot be read or written. */
+  constructor(home: string, onDefect: (message: string) => void, client?: ClientRows) {
+    this.#home = home;
     this.#onDefect = onDefect;
-    this.#refresh();
+    this.#client = client;
   }
 
-  covers({ keys }: GrantOffer): boolean {
-    this.#refresh();
-    return keys.length > 0 && keys.every(({ id }) => this.#session.has(id) || this.#always.has(id));
+  get #path(): string {
+    return join(this.#home, "config.yaml");
   }
 
-  keep({ keys }: GrantOffer, lasting: Lasting): void {
-    if (lasting === "session") {
-      for (const key of keys) this.#session.set(key.id, key);
-      return;
+  /** Reads config.yaml again when the user or another window changed it. Never rejects. */
+  async refresh(): Promise<void> {
+    const version = fileVersion(this.#path);
+    if (version === this.#version) return;
+    try {
+      const { parseYaml } = await import("../config/yaml.ts");
+      const text = version === undefined ? "" : await readText(this.#path);
+      this.#file = configSchema.safeParse(parseYaml(text)).data?.approvals.allow ?? [];
+    } catch (error) {
+      this.#file = [];
+      this.#onDefect(`${this.#path} cannot be read, so its permissions do not count: ${messageOf(error)}`);
     }
+    this.#version = version;
+  }
+
+  covers(offer: GrantOffer): boolean {
+    const always = this.#always();
+    const has = (row: string): boolean => this.#session.has(row) || always.has(row);
+    return offer.length > 0 && offer.every(({ row, others = [] }) => has(row) || others.some(has));
+  }
+
+  /** Counts at once. Never rejects: a row that cannot be written holds until the process ends. */
+  async keep(offer: GrantOffer, lasting: Lasting): Promise<void> {
+    if (lasting === "session") for (const { row } of offer) this.#session.add(row);
     // Not for the session too: another window that revokes the grant revokes it here.
-    this.#change((grants) => {
-      for (const key of keys) grants.set(key.id, key);
-    });
+    else await Promise.all(offer.map(({ row }) => this.#change(row, true, this.#client)));
   }
 
-  /** All current grants, those for always first. */
-  list(): readonly (Grant & { readonly lasting: Lasting })[] {
-    this.#refresh();
-    const always = [...this.#always.values()].map((grant) => ({ ...grant, lasting: "always" as const }));
-    const session = [...this.#session.values()].filter(({ id }) => !this.#always.has(id));
-    return [...always, ...session.map((grant) => ({ ...grant, lasting: "session" as const }))];
+  /** All current rows as they are written, those for always first. */
+  async list(): Promise<readonly { readonly row: string; readonly lasting: Lasting }[]> {
+    await this.refresh();
+    const always = this.#always();
+    const session = [...this.#session].filter((row) => !always.has(row));
+    return [
+      ...[...always.values()].map((row) => ({ row, lasting: "always" as const })),
+      ...session.map((row) => ({ row, lasting: "session" as const })),
+    ];
   }
 
-  /** Revokes a grant, here and in the file. False when no grant has this id. */
-  revoke(id: string): boolean {
-    this.#refresh();
-    const known = this.#session.delete(id);
-    if (!this.#always.has(id)) return known;
-    this.#change((grants) => grants.delete(id));
+  /** Removes a row wherever it stands. False when there is none. */
+  async revoke(row: string): Promise<boolean> {
+    await this.refresh();
+    const isKnown = this.#session.delete(row);
+    if (![...this.#always().values()].includes(row)) return isKnown;
+    if (this.#client?.rows().includes(row)) await this.#change(row, false, this.#client);
+    if (this.#file.includes(row)) await this.#change(row, false, undefined);
+    this.#changes.delete(row);
     return true;
   }
 
-  /** Reads the file again when another window changed it. */
-  #refresh(): void {
-    const version = fileVersion(this.#path);
-    if (version === this.#version) return;
-    this.#version = version;
-    this.#always = this.#load();
-  }
-
-  /** A damaged file grants nothing; its text is copied before the file is overwritten. */
-  #load(): ReadonlyMap<string, Grant> {
-    if (!existsSync(this.#path)) return new Map();
-    try {
-      const { grants } = fileSchema.parse(JSON.parse(readTextSync(this.#path)));
-      return new Map(grants.map((grant) => [grant.id, grant]));
-    } catch {
-      const copy = `${this.#path}.damaged`;
-      this.#attempt("kept aside", () => copyFileSync(this.#path, copy));
-      this.#onDefect(
-        `${this.#path} is damaged: Hermes asks again for everything it granted. A copy of the file is ${copy}.`,
-      );
-      return new Map();
+  /** Rows for always, by their form with whole paths. */
+  #always(): ReadonlyMap<string, string> {
+    const given = [...this.#file, ...(this.#client?.rows() ?? [])];
+    const rows = new Map(given.map((row) => [withHome(row), row]));
+    for (const [row, isIn] of this.#changes) {
+      if (isIn) rows.set(withHome(row), row);
+      else rows.delete(withHome(row));
+      if (given.includes(row) === isIn) this.#changes.delete(row);
     }
+    return rows;
   }
 
-  #change(change: (grants: Map<string, Grant>) => void): void {
-    let isKnown = false;
-    this.#attempt("written, so the change ends with this process", () => {
-      makeFolder(dirname(this.#path), 0o700);
-      withLockSync(`${this.#path}.lock`, () => {
-        this.#refresh();
-        this.#always = changed(this.#always, change);
-        const file = { version: 1, grants: [...this.#always.values()] };
-        const temporary = `${this.#path}.${process.pid}.tmp`;
-        writeFileSync(temporary, `${JSON.stringify(file, undefined, 2)}\n`, { mode: 0o600 });
-        renameSync(temporary, this.#path);
-        this.#version = fileVersion(this.#path);
-        isKnown = true;
-      });
-    });
-    // A change that cannot be written holds in this process: above all a revoked grant.
-    if (!isKnown) this.#always = changed(this.#always, change);
-  }
-
-  #attempt(what: string, action: () => void): void {
+  async #change(row: string, isIn: boolean, client: ClientRows | undefined): Promise<void> {
+    this.#changes.set(row, isIn);
     try {
-      action();
+      if (client) await client.change(row, isIn);
+      else await this.#write(row, isIn);
     } catch (error) {
-      this.#onDefect(`${this.#path} cannot be ${what}: ${writeFault(error)}`);
+      this.#onDefect(`${messageOf(error)}. The change of this permission ends with this process: ${row}`);
     }
+  }
+
+  async #write(row: string, isIn: boolean): Promise<void> {
+    const { withListed } = await import("../config/yaml.ts");
+    await changeConfig(this.#home, "a permission", (text) => withListed(text, ["approvals", "allow"], row, isIn));
+    await this.refresh();
   }
 }
 
-function changed(
-  before: ReadonlyMap<string, Grant>,
-  change: (grants: Map<string, Grant>) => void,
-): ReadonlyMap<string, Grant> {
-  const grants = new Map(before);
-  change(grants);
-  return grants;
+/** Users write their home as `~`. */
+function withHome(row: string): string {
+  return row.replace(/(?<= in |: )~(?=[\\/]|$| as of )/, homedir());
 }

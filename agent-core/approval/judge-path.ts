@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { entriesOf, pathRules } from "../platform/paths.ts";
 import { catastrophicReason, deviceOf } from "./catastrophic-paths.ts";
 import type { CommandEffect } from "./command-effect.ts";
-import { type CommandScope, homeOf, partsBelow, placeOf } from "./command-scope.ts";
+import { type CommandScope, homeOf, type Place, partsBelow, placeOf } from "./command-scope.ts";
 import { protectedPatternReason, protectedReason } from "./protected-paths.ts";
 import { secretsBelow, secretsMatching } from "./reached-secrets.ts";
 import { readPlace } from "./read-places.ts";
@@ -12,7 +12,6 @@ import { isOfGateway, OF_GATEWAY, secretReason } from "./secret-paths.ts";
 import { type Arg, isKnown, shown, TOKEN, UNKNOWN } from "./shell/arg.ts";
 import type { Recorder } from "./shell/recorder.ts";
 
-/** Longest path that systems accept (bytes on Linux; fewer elsewhere). */
 const MAX_PATH = 4096;
 
 export type PathEffect = Extract<CommandEffect, { path: Arg }>;
@@ -24,7 +23,6 @@ export type PathJudge = {
   readonly cwds: readonly string[] | undefined;
 };
 
-/** Adds the findings about an effect to the record. */
 export function judgePath(effect: PathEffect, judge: PathJudge): void {
   judge.record.countStep();
   if (effect.kind !== "read") judge.record.markChanged();
@@ -65,9 +63,11 @@ function judgeUnknown(effect: PathEffect, { record, scope, cwds }: PathJudge): v
   if (effect.kind === "read") {
     if (aroundHome(effect.path.text, scope))
       record.askAlways(`Reads ${shown(effect.path)}, which may be a file with keys or passwords`);
-    else if (!printsNoText(effect))
+    else if (!printsNoText(effect)) {
+      record.readsUnknown = true;
       for (const path of absolute(effect.path.text, cwds ?? scope.roots, scope))
         record.noteSecrets(secretsMatching(path, scope));
+    }
     return;
   }
   const verb = { write: "Writes to", delete: "Deletes", permissions: "Changes the permissions of" }[effect.kind];
@@ -105,23 +105,22 @@ function judgeRead(effect: ReadEffect, target: string, { scope, record }: PathJu
   for (const name of names) {
     const reason = shownSecret(effect, name, scope);
     if (reason !== undefined) {
-      record.reach("outside");
+      record.needs("outside");
       record.askAlways(`Reads ${shown(effect.path)}: ${reason}`);
       return;
     }
   }
-  if (effect.prints === "below") record.noteSecrets(secretsBelow(target, scope, effect.filter));
-  else if (effect.path.glob && !printsNoText(effect)) record.noteSecrets(secretsMatching(target, scope));
+  const { path, prints, filter } = effect;
+  if (prints === "below")
+    record.noteSecrets(
+      path.glob ? secretsMatching(`${target}/**`, scope, filter) : secretsBelow(target, scope, filter),
+    );
+  if (path.glob && !printsNoText(effect)) record.noteSecrets(secretsMatching(target, scope, filter));
   const place = readPlace(target, scope);
-  if (place === undefined) {
-    if (effect.followsLinks !== true || !hasLinkOutside(target, scope)) return;
-    const reason = `Follows the links in ${shown(effect.path)}, which may lead outside the workspace`;
-    record.add({ level: "ask", reason, always: false, grant: "exact", contained: true, reads: true });
-    return;
-  }
+  if (place === undefined) return;
   const reason = `Reads ${shown(effect.path)}: ${place.reason}`;
   if (place.isHidden) {
-    record.reach("outside");
+    record.needs("outside");
     record.askAlways(reason);
   } else record.add({ level: "ask", reason, always: false, grant: "exact", contained: true, reads: true });
 }
@@ -148,12 +147,11 @@ function judgeWrite(effect: PathEffect, target: string, { scope, record }: PathJ
     if (isShared) record.askAlways(`Writes to ${shown(effect.path)}, a hard link to a file with another name`);
     return;
   }
-  record.reach("outside");
+  record.needs("outside");
   record.askAlways(`Writes to ${shown(effect.path)}: ${reason}`);
 }
 
-/** Separators before a file's name in the value of an option: `--out=x`, `--report=xml:x`, `--reporter=spec,junit:x`. */
-const SEPARATOR = /[=:,]/;
+const SEPARATOR = /[=:,@]/;
 /** More pieces of one word take longer than a verdict may. */
 const MAX_PIECES = 16;
 
@@ -164,7 +162,6 @@ export function judgeWords(words: readonly Arg[], judge: PathJudge): void {
       judgePath({ kind: "write", path }, judge);
 }
 
-/** A word that may name a file which no program changes unasked. */
 export function heldBackWord(words: readonly Arg[], judge: PathJudge): Arg | undefined {
   const pieces = words.flatMap((word) => piecesOf(word, judge.scope));
   return pieces.find((path) => targetsOf(path, judge)?.some((target) => isHeldBack(path, target, judge.scope)));
@@ -177,39 +174,15 @@ function isHeldBack(path: Arg, target: string, scope: CommandScope): boolean {
 }
 
 /** The word, what is attached to its letter, and what follows each separator. An address of the web is not a file. */
-function piecesOf(word: Arg, scope: CommandScope): readonly Arg[] {
+export function piecesOf(word: Arg, scope: CommandScope): readonly Arg[] {
   const { text } = word;
   if (!isKnown(word) || text.length > MAX_PATH) return [];
   const pieces = text.startsWith("-") ? [] : [text];
   if (/^-[A-Za-z]./.test(text)) pieces.push(text.slice(2));
   for (const [at, piece] of text.split(SEPARATOR, MAX_PIECES).entries()) if (at > 0) pieces.push(piece);
   return pieces
-    .filter((piece) => piece !== "" && !piece.startsWith("//"))
+    .filter((piece) => piece !== "" && !/^\/\/(?!\/)/.test(piece))
     .map((piece) => ({ ...word, text: piece.replace(/^~(?=\/|$)/, homeOf(scope)) }));
-}
-
-/** More entries take longer than a verdict may. */
-const MAX_ENTRIES = 5_000;
-
-/** True when a link below `folder` leads out of the places that may be read, and for a folder that is too large. */
-function hasLinkOutside(folder: string, scope: CommandScope): boolean {
-  let entries = 0;
-  const open = [scope.resolvePath(folder)];
-  for (let at = open.pop(); at !== undefined; at = open.pop()) {
-    for (const entry of entriesOf(at)) {
-      const path = `${at}/${entry.name}`;
-      entries += 1;
-      if (entries > MAX_ENTRIES) return true;
-      if (entry.isDirectory() && entry.name !== ".git") open.push(path);
-      if (entry.isSymbolicLink() && isOutside(path, scope)) return true;
-    }
-  }
-  return false;
-}
-
-function isOutside(path: string, scope: CommandScope): boolean {
-  const real = scope.resolvePath(path);
-  return readPlace(real, scope) !== undefined || secretReason(real, scope) !== undefined;
 }
 
 /** Folders in which package managers and build tools make hard links themselves. */
@@ -231,7 +204,6 @@ function hasOtherName(path: string, scope: CommandScope): boolean {
   }
 }
 
-/** Files that a pattern in the last part of a path may name. */
 const MAX_MATCHES = 500;
 
 function matchesSharedFile(target: string, scope: CommandScope): boolean {
@@ -262,7 +234,7 @@ function judgeRemoval(effect: Removal, target: string, { scope, record }: PathJu
   }
   const reason = reasonAgainstRemoval(target, path.glob, scope);
   if (reason !== undefined) {
-    record.reach("outside");
+    record.needs("outside");
     record.askAlways(`${what}: ${reason}`);
     return;
   }
@@ -290,14 +262,17 @@ function describe(effect: Removal): string {
 }
 
 function wholeWorkspace(target: string, glob: boolean, scope: CommandScope): boolean {
-  const everything = glob && /\/[*.?]+$/.test(target);
-  if (glob && !everything) return false;
-  const place = placeOf(scope.resolvePath(everything ? dirname(target) : target), scope);
-  return place.kind === "workspace" && place.below.length === 0;
+  const place = placeOfAll(target, glob, scope);
+  return (!glob || matchesAll(target)) && place.kind === "workspace" && place.below.length === 0;
 }
 
 function isTemporary(target: string, glob: boolean, scope: CommandScope): boolean {
-  const everything = glob && /\/[*.?]+$/.test(target);
-  const place = placeOf(scope.resolvePath(everything ? dirname(target) : target), scope);
+  const place = placeOfAll(target, glob, scope);
   return place.kind === "temp" && place.below.length > 0;
+}
+
+const matchesAll = (target: string): boolean => /\/[*.?]+$/.test(target);
+
+function placeOfAll(target: string, glob: boolean, scope: CommandScope): Place {
+  return placeOf(scope.resolvePath(glob && matchesAll(target) ? dirname(target) : target), scope);
 }

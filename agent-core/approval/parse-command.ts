@@ -2,7 +2,6 @@
 import { type ParsedScript, parse } from "unbash";
 import { messageOf } from "../platform/errors.ts";
 
-/** Longest command that is read (UTF-16 units). */
 const MAX_LENGTH = 65_536;
 /** Invisible characters: controls except tab and line feed, directions, zero widths, fillers, tags, selectors. */
 const HIDDEN =
@@ -50,7 +49,6 @@ const MAX_KEYWORDS = 2000;
 /** Nested brackets: the parser reads the inside of each one again. */
 const MAX_NESTING = 100;
 
-/** Parses shell code; gives the reason when the code takes too long to read or cannot be read. */
 export function parseCommand(code: string): ParsedCommand {
   const problem = tooMuchToRead(code);
   if (problem !== undefined) return { ok: false, reason: `The command cannot be judged: ${problem}` };

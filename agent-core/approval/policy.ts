@@ -18,10 +18,11 @@ import {
 import { decideBrowse, decideFetch, decideSending, overBudget, secretQuestion } from "./egress.ts";
 import type { Grant, GrantOffer } from "./grants.ts";
 import { otherNameReason } from "./judge-path.ts";
-import { exportedVariables, isData } from "./project-scripts.ts";
+import { exportedVariables, hashOf, isData } from "./project-scripts.ts";
 import { protectedReason } from "./protected-paths.ts";
 import { isHiddenFolder, outsideReason } from "./read-places.ts";
 import { isPlainRepository } from "./repository.ts";
+import { plainReaders } from "./rules/looks.ts";
 import { textFilters } from "./rules/programs.ts";
 import { isOfGateway, OF_GATEWAY, secretReason } from "./secret-paths.ts";
 import { type CommandPart, widerReach } from "./shell/recorder.ts";
@@ -80,7 +81,7 @@ function decideRead(paths: readonly string[], context: PolicyContext): Decision 
       `The user has not trusted this workspace, so nothing but its own files is read. ${reasons[0] ?? ""}. Answer without it.`,
     );
   }
-  const decision = askUnlessGranted(reasons, pathGrant("reading", asking, scope), context);
+  const decision = askUnlessGranted(reasons, pathGrant("reading", asking), context);
   return paths.some((path) => secretReason(path, scope) !== undefined) ? asProtected(decision) : decision;
 }
 
@@ -100,7 +101,7 @@ function decideEdit(paths: readonly string[], context: PolicyContext): Decision 
   if (asking.length === 0) return ALLOW;
   const decision = askUnlessGranted(
     asking.map(({ path, reason }) => `Edits ${shownPath(path, scope)}: ${reason}`),
-    pathGrant("editing", asking, scope),
+    pathGrant("editing", asking),
     context,
   );
   return guarded.length > 0 ? asProtected(decision) : decision;
@@ -112,18 +113,12 @@ const KNOWLEDGE: Readonly<Record<"memory" | "skill", Knowledge>> = {
   memory: {
     plan: "nothing is remembered. Put the fact into your plan instead.",
     reason: "Every later session begins with the memory",
-    grant: {
-      description: "changing the memory",
-      keys: [{ id: JSON.stringify(["memory"]), description: "changing the memory" }],
-    },
+    grant: [{ row: "changing: the memory" }],
   },
   skill: {
     plan: "no skill is changed. Describe it in your plan instead.",
     reason: "Later sessions follow the skill",
-    grant: {
-      description: "changing skills",
-      keys: [{ id: JSON.stringify(["skill"]), description: "changing skills" }],
-    },
+    grant: [{ row: "changing: skills" }],
   },
 };
 
@@ -159,8 +154,8 @@ function decideForeign(
   if (leak !== undefined) return leak;
   const much = readOnly && mode !== "ask" ? overBudget(sent, [], context) : undefined;
   if (readOnly && mode !== "ask" && much === undefined) return ALLOW;
-  const description = `calls of ${tool} of ${originName}`;
-  const grant = { description, keys: [{ id: JSON.stringify(["foreign", origin, tool]), description }] };
+  // The hash stands for the program or address behind the name.
+  const grant = [{ row: `calling: ${tool} of ${originName} as of ${hashOf(origin).slice(0, 12)}` }];
   const reasons = [...(much ? [much] : []), `Calls ${tool} of ${originName}`, `Arguments: ${JSON.stringify(args)}`];
   return askUnlessGranted(reasons, grant, context);
 }
@@ -174,11 +169,8 @@ function reasonsOf(paths: readonly string[], why: (path: string) => string | und
   });
 }
 
-/** `scope`: the offer names files of its folder by their path in it. The grants are listed in other folders, too. */
-function pathGrant(verb: "reading" | "editing", paths: readonly PathReason[], scope?: CommandScope): GrantOffer {
-  const keys = paths.map(({ path }): Grant => ({ id: JSON.stringify([verb, path]), description: `${verb} ${path}` }));
-  const offers = paths.map(({ path }) => `${verb} ${scope === undefined ? path : shownPath(path, scope)}`);
-  return { description: offers.join("; "), keys };
+function pathGrant(verb: "reading" | "editing", paths: readonly PathReason[]): GrantOffer {
+  return paths.map(({ path }) => ({ row: `${verb}: ${path}` }));
 }
 
 function shownPath(path: string, { cwd }: CommandScope): string {
@@ -228,7 +220,7 @@ function decideInPlan(
   { sandbox, scope }: PolicyContext,
 ): Decision {
   const staysInside = verdict.reach === "inside" && reach === "inside" && !isHiddenFolder(cwd, scope);
-  const changes = verdict.outsideCommands.changes || verdict.writes.length > 0 || verdict.treeFiles.length > 0;
+  const changes = verdict.outsideCommands.changes || verdict.writes.size > 0 || verdict.treeFiles.size > 0;
   if (sandbox && staysInside && verdict.isContained && !changes && !verdict.printsHistory)
     return { ...ALLOW, sandbox: "reading" };
   return deny("Plan mode is read-only: only commands that purely read run. Put this one into your plan instead.");
@@ -236,22 +228,20 @@ function decideInPlan(
 
 /** Only the user answers for protected files. Then git changes all files of the tree, and the command no other such file. */
 function withTree(decision: Decision, { treeFiles }: CommandVerdict): Decision {
-  return treeFiles.length === 0 ? decision : { ...asProtected(decision), writable: treeFiles };
+  return treeFiles.size === 0 ? decision : { ...asProtected(decision), writable: [...treeFiles] };
 }
 
 /**
  * A command that may print a secret file without naming it: the sandbox hides the file from a command that only reads;
- * otherwise the question and its grant are those of reading the file. Unread code in the sandbox sees the workspace's secrets.
+ * otherwise the question and its grant are those of reading the file.
  */
 function withSecrets(decision: Decision, verdict: CommandVerdict, context: PolicyContext): Decision {
   const { reachedSecrets, printsHistory } = verdict;
-  if (reachedSecrets.length === 0 || decision.kind === "deny") return decision;
-  if (decision.kind === "allow" && decision.sandbox === "isolated") {
-    if (verdict.readOnly && !printsHistory) return { ...decision, sandbox: "reading" };
-    if (!printsHistory && (verdict.level !== "safe" || verdict.runsProject)) return decision;
-  }
-  const asking = reachedSecrets.slice(0, MAX_SECRETS).map((path) => ({ path, reason: "" }));
-  const isWhole = asking.length === reachedSecrets.length;
+  if (reachedSecrets.size === 0 || decision.kind === "deny") return decision;
+  if (decision.kind === "allow" && decision.sandbox === "isolated" && !printsHistory && areReaders(verdict))
+    return { ...decision, sandbox: "reading" };
+  const asking = [...reachedSecrets].slice(0, MAX_SECRETS).map((path) => ({ path, reason: "" }));
+  const isWhole = asking.length === reachedSecrets.size;
   const reading = pathGrant("reading", asking);
   if (isWhole && context.grants.covers(reading)) return decision;
   const named = [...asking.map(({ path }) => path), ...(isWhole ? [] : ["…"])].join(", ");
@@ -262,25 +252,26 @@ function withSecrets(decision: Decision, verdict: CommandVerdict, context: Polic
   );
 }
 
-/** The question of `decision`, if it asks, and one more reason. Without `grant` no answer lasts. */
-function askToo(decision: Decision, reason: string, grant: GrantOffer | undefined): Decision {
-  const { sandbox } = decision;
-  const earlier = decision.kind === "ask" ? decision : undefined;
-  const first = earlier ? earlier.grant : NO_GRANT;
-  const both = first &&
-    grant && {
-      description: [first, grant]
-        .map((each) => each.description)
-        .filter(Boolean)
-        .join("; "),
-      keys: [...first.keys, ...grant.keys],
-    };
-  const reasons = [...(earlier?.reasons ?? []), reason];
-  return { kind: "ask", reasons, grant: both, isProtected: true, ...(sandbox && { sandbox }) };
+/** Programs that read do no more where nothing can be written, also with an option that no rule lists. */
+function areReaders({ readOnly, outsideCommands, parts }: CommandVerdict): boolean {
+  return (
+    readOnly || (!outsideCommands.changes && parts.every((part) => part.readOnly || plainReaders.has(part.program)))
+  );
 }
 
-const NO_GRANT: GrantOffer = { description: "", keys: [] };
-/** Maximum number of secret files in a question. */
+function askToo(decision: Decision, reason: string, grant: GrantOffer | undefined): Decision {
+  const { sandbox } = decision;
+  const earlier = decision.kind === "ask" ? decision : { reasons: [], grant: [] };
+  const both = earlier.grant && grant && [...earlier.grant, ...grant];
+  return {
+    kind: "ask",
+    reasons: [...earlier.reasons, reason],
+    grant: both,
+    isProtected: true,
+    ...(sandbox && { sandbox }),
+  };
+}
+
 const MAX_SECRETS = 5;
 
 /** Each command runs in the sandbox as far as it can; a command that needs more asks. */
@@ -305,9 +296,8 @@ function decideInSandbox(
 }
 
 /**
- * True when every part that leaves the sandbox asks a service for what it knows, by a program of this machine, and every
- * other part only filters text, or reads a repository whose settings run nothing. Without a sandbox such a command asks
- * nothing either.
+ * True when every part that leaves the sandbox asks a service for what it knows, by a program of this machine, and every other
+ * part only filters text, or reads a repository whose settings run nothing. Without a sandbox such a command asks nothing either.
  */
 function onlyLooks(verdict: CommandVerdict, { mode, scope }: PolicyContext): boolean {
   const { level, runsProject, outsideCommands } = verdict;
@@ -326,7 +316,6 @@ function onlyLooks(verdict: CommandVerdict, { mode, scope }: PolicyContext): boo
 const PLAIN_VARIABLE =
   /^(?:LANG|LC_\w+|TZ|TERM|COLUMNS|LINES|NO_COLOR|FORCE_COLOR|CLICOLOR|CI|NODE_ENV|DEBUG|OLDPWD|[a-z_]\w*)$/;
 
-/** False for a program that the workspace provides. */
 function isOfMachine(name: string, scope: CommandScope): boolean {
   const path = name.includes("/") ? name : findProgram(name);
   const place = path === undefined ? "outside" : placeOf(scope.resolvePath(path), scope).kind;
@@ -338,7 +327,6 @@ function decideInside(verdict: CommandVerdict, context: PolicyContext): Decision
   return verdict.isContained && context.mode !== "ask" ? ALLOW : decideByMode(verdict, context);
 }
 
-/** `reason` says how the command goes beyond the sandbox. */
 function decideBeyond(verdict: CommandVerdict, reason: string, context: PolicyContext): Decision {
   const needs = (part: CommandPart): boolean => part.level !== "safe" || !part.readOnly || part.reach !== "inside";
   const decision = askForParts(verdict, needs, context);
@@ -374,10 +362,7 @@ function ownCode(verdict: CommandVerdict, { sandbox, scope, written }: PolicyCon
   const files = [...(written ?? [])].filter((path) => partsBelow(root, path) !== undefined && !isData(path));
   if (files.length === 0) return undefined;
   const shown = files.slice(0, 3).map((path) => partsBelow(root, path)?.join("/"));
-  const key = {
-    id: JSON.stringify(["own code", root]),
-    description: `running the code of ${root}, the agent's changes to it too`,
-  };
+  const key = { row: `running: code that the agent changed in ${root}` };
   return { reason: `Runs code that the agent changed: ${shown.join(", ")}${files.length > 3 ? ", …" : ""}`, key };
 }
 

@@ -1,13 +1,11 @@
 /** Scripts of a project that a command runs by name: package scripts and shell scripts. */
 import { createHash } from "node:crypto";
 import { closeSync, constants, existsSync, fstatSync, openSync, readSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { dirname, join } from "node:path";
 import * as z from "zod";
 
-/** Longest script that is read (bytes): a verdict takes a millisecond, and people keep scripts short. */
 const MAX_SCRIPT = 65_536;
 
-/** Text of a file; undefined when it is missing, unreadable, binary or too long. */
 export function readScript(path: string): string | undefined {
   let file: number | undefined;
   try {
@@ -36,9 +34,7 @@ export function hashOf(text: string): string {
 const manifestSchema = z.object({ scripts: z.record(z.string(), z.string()).default({}) });
 
 export type PackageScript = {
-  /** Folder of the package, in which its scripts run. */
   readonly folder: string;
-  /** Code of the script with its pre and post scripts. */
   readonly before: string;
   readonly code: string;
   readonly after: string;
@@ -63,13 +59,6 @@ function scriptOf(text: string, name: string, folder: string): PackageScript | u
   const code = scripts[name];
   if (code === undefined) return undefined;
   return { folder, before: scripts[`pre${name}`] ?? "", code, after: scripts[`post${name}`] ?? "" };
-}
-
-/** True for the command line of Hermes, in its extension or its npm package. `path`: absolute, without links. */
-export function isOwnProgram(path: string): boolean {
-  if (!/^(?:cli|acp)\.js$/.test(basename(path))) return false;
-  const manifest = readScript(join(dirname(dirname(path)), "package.json")) ?? "";
-  return /"name"\s*:\s*"(?:hermes-vscode|@hermes-agent\/hermes-acp)"/.test(manifest);
 }
 
 const EXPORTED = /^(?:declare -x|export) ([A-Za-z_]\w*)="((?:[^"\\]|\\[\s\S])*)"$/gm;

@@ -2,6 +2,7 @@
  * Protected paths: files whose change can take over the editor, the agent, the shell or the repository. Creating,
  * editing, moving, deleting or linking one asks in every mode.
  */
+import { escapePattern } from "../platform/escape-pattern.ts";
 import { pathRules } from "../platform/paths.ts";
 import { type CommandScope, homeOf, partsBelow, placeOf } from "./command-scope.ts";
 import { foldName } from "./secret-paths.ts";
@@ -21,12 +22,10 @@ const FOLDERS: ReadonlyMap<string, string> = new Map([
   ),
 ]);
 
-/** The same reason for each of these names. */
 function named(reason: string, names: string): readonly (readonly [string, string])[] {
   return names.split(" ").map((name) => [name, reason]);
 }
 
-/** Protected parts of `.github` and its like. */
 const FORGE_FOLDERS = new Set([".github", ".gitea", ".forgejo"]);
 const FORGE_PARTS: ReadonlyMap<string, string> = new Map([
   ["workflows", "it is a CI workflow"],
@@ -81,8 +80,8 @@ export const PROTECTED_PATTERN = [
 export const TEMPLATE_PATTERN = "(^|/)\\.env[._-](example|sample|template|dist|defaults)$";
 /** Short names on NTFS, which git treats as `.git`. */
 const SHORT_GIT_NAME = /^\.?git~\d$/;
-/** Longest file name that systems accept. */
-const MAX_NAME = 255;
+/** A pattern with more pieces takes too long to match. */
+const MAX_PARTS = 20;
 /** A name that folding leaves unchanged and that is not a protected folder, because those start with a dot. */
 const ORDINARY = /^[a-z0-9_-]*$/;
 const WILDCARD = /[*?[\]]/;
@@ -116,10 +115,15 @@ export function protectedPatternReason(path: string, scope: CommandScope): strin
   const folder = path.slice(0, Math.max(slash, 1));
   const reason = protectedReason(`${folder}/x`, scope);
   if (reason !== undefined) return reason;
-  const pattern = patternOf(name);
-  if (pattern === undefined) return "the pattern is too long to be read";
-  for (const [file, why] of FILES) if (!file.startsWith(".") && matches(pattern, file)) return why;
-  return undefined;
+  const parts = name
+    .toLowerCase()
+    .replace(/\[[^\]]*\]?/g, "?")
+    .replace(/[*?]*\*[*?]*/g, "*")
+    .split(/([*?])/);
+  if (parts.length > MAX_PARTS) return "the pattern is too long to be read";
+  const source = parts.map((part) => ({ "*": ".*", "?": "." })[part] ?? escapePattern(part)).join("");
+  const pattern = new RegExp(`^${source}$`);
+  return [...FILES].find(([file]) => !file.startsWith(".") && pattern.test(file))?.[1];
 }
 
 function ownHomeReason(real: string, scope: CommandScope): string | undefined {
@@ -187,31 +191,4 @@ function fileReason(part: string): string | undefined {
   if (WORKSPACE_FILE.test(part)) return "it is an editor setting";
   if (HOOK_FILE.test(part)) return "it is a git hook";
   return FILES.get(part);
-}
-
-/** True when a name matches a pattern; `[…]` counts as any one character. */
-function matches(pattern: readonly string[], name: string): boolean {
-  let [at, from, star, kept] = [0, 0, -1, 0];
-  while (from < name.length) {
-    const part = pattern[at];
-    if (part === "*") {
-      star = at;
-      kept = from;
-      at += 1;
-    } else if (part === "?" || part === name[from]) {
-      at += 1;
-      from += 1;
-    } else if (star >= 0) {
-      at = star + 1;
-      kept += 1;
-      from = kept;
-    } else return false;
-  }
-  return pattern.slice(at).every((part) => part === "*");
-}
-
-/** Parts of a pattern, in lower case; undefined when the pattern is longer than any name. */
-function patternOf(name: string): readonly string[] | undefined {
-  if (name.length > MAX_NAME) return undefined;
-  return [...name.toLowerCase().replace(/\[[^\]]*\]?/g, "?")];
 }

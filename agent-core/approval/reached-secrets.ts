@@ -14,7 +14,6 @@ export type NameFilter = { readonly only?: readonly string[]; readonly without?:
 
 /** Folders of installed packages and caches: their keys are public test data. */
 const FOREIGN = new Set(["node_modules", ".venv", "venv", "target", "vendor", "__pycache__", ".tox", ".cache", ".git"]);
-/** Limit of the search below one folder. The nearest folders come first. */
 const MAX_FOLDERS = 2_000;
 
 type Listing = { readonly secrets: readonly string[]; readonly folders: readonly string[] };
@@ -42,17 +41,16 @@ function includes(name: string, { only = [], without = [] }: NameFilter): boolea
 }
 
 /** Secret files that the pattern or half-known path `text` (absolute) may name. */
-export function secretsMatching(text: string, scope: CommandScope): readonly string[] {
+export function secretsMatching(text: string, scope: CommandScope, filter?: NameFilter): readonly string[] {
   const start = text.slice(0, text.search(/[*?[{\0]/));
   const folder = start.slice(0, start.lastIndexOf("/") + 1);
   const pattern = patternOf(text.slice(folder.length));
   const top = scope.resolvePath(folder);
-  const found = secretsBelow(folder, scope).filter((path) => pattern.test(relative(top, path)));
+  const found = secretsBelow(folder, scope, filter).filter((path) => pattern.test(relative(top, path)));
   // In the shell a leading wildcard matches no hidden name.
   return /\/(?:\*(?!\*)|\?)[^/]*$/.test(text) ? found.filter((path) => !/\/\.[^/]*$/.test(path)) : found;
 }
 
-/** A piece that is not known may be any text. */
 function patternOf(text: string): RegExp {
   const source = text.replace(/^\.\//, "").replace(/\*\*\/|\*+|\0|\?|\[[^\]/]*\]|[^*?[\0]+|\[/g, (piece) => {
     if (piece === "**/") return "(?:.*/)?";
@@ -89,10 +87,8 @@ function isPlain(path: string): boolean {
   return !path.includes(UNKNOWN) && !path.includes(TOKEN);
 }
 
-/** Tracked secret files by work tree, with the index's time of change. */
 const indexes = new Map<string, { readonly changedAt: number; readonly secrets: readonly string[] }>();
 
-/** Paths in the work tree `top`. */
 function secretsOfIndex(top: string): readonly string[] {
   const index = join(gitLayoutSync(top)?.own ?? join(top, ".git"), "index");
   const changedAt = statOf(index)?.ctimeMs;

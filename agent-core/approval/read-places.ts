@@ -16,8 +16,8 @@ const TOOLCHAINS = [
   ".python-version .ruby-version .inputrc .hushlogin .terminfo .pnpm-store .npm .yarn .cache go miniconda3 anaconda3",
   "miniforge3 .conda sdk Android/Sdk flutter Library/Caches Library/pnpm Library/Android/sdk Library/Python",
 ].flatMap((line) => line.split(" "));
-/** Caches that get a private folder in the sandbox, because programs write to them and run what is in them. */
-export const PRIVATE_CACHES: readonly string[] = [".cache", ".npm", ".yarn", "Library/Caches"];
+/** Caches that get a private folder in the sandbox, because many programs write to them and run what is in them. */
+export const PRIVATE_CACHES: readonly string[] = [".cache", ".npm", ".yarn", ".local/share/NuGet", "Library/Caches"];
 /** Folders that belong to the system, and which every user may read. */
 const SYSTEM = words("/bin /boot /dev /etc /lib /lib32 /lib64 /nix /opt /proc /run /sbin /snap /sys /usr /var /gnu");
 const SYSTEM_OF_MACOS = words("/Applications /Library /System /private/etc /private/var");
@@ -54,7 +54,6 @@ function isToolFolder(path: string, home: string): boolean {
   });
 }
 
-/** Places by home folder and PATH. */
 const known = new Map<string, readonly string[]>();
 
 /**

@@ -22,6 +22,14 @@ function hasInstalledHooks(folder: string): boolean {
   return hasTool || hooks.some(({ name }) => !name.endsWith(".sample"));
 }
 
+/** True when the setting `key` of git has a true value in `folder`. A name without a value is true. */
+export function isOn(folder: string, key: string): boolean {
+  return IS_ON.test(gitSettings(folder)?.findLast((setting) => setting.key === key)?.value ?? "no");
+}
+
+/** Values of git that are true. */
+export const IS_ON = /^(?!(?:false|no|off|0+)$)/i;
+
 /** Settings that git itself writes when it clones a repository, adds remotes, worktrees and submodules, and makes branches. */
 const PLAIN_SETTINGS =
   /^(?:core\.(?:repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks|autocrlf|eol|worktree|sparsecheckout|sparsecheckoutcone)|extensions\.(?:worktreeconfig|relativeworktrees|objectformat|refstorage)|remote\..+\.(?:url|fetch|tagopt|prune)|branch\..+\.(?:remote|merge|rebase|vscode-merge-base)|submodule\..+\.(?:url|active)|user\.(?:name|email)|pull\.(?:rebase|ff)|push\.default|init\.defaultbranch|commit\.gpgsign)$/;

@@ -7,7 +7,6 @@ import { type CommandScope, homeOf, partsBelow } from "./command-scope.ts";
 const { override, direction, widthless, joiner, byteOrderMark } = INVISIBLE;
 const IGNORED_CHARACTERS = new RegExp(`[${override}${direction}${widthless}${joiner}${byteOrderMark}\\u2065]`, "gu");
 
-/** First parts of paths below the home folder. */
 const HOME_SECRETS = new Set([
   ...[
     ".ssh .aws .azure .gnupg .kube .docker .netrc _netrc .git-credentials .npmrc .pypirc .pgpass .my.cnf .vault-token",
@@ -34,19 +33,20 @@ const HOME_SECRETS = new Set([
   "library/application support/com.apple.tcc",
   "appdata/roaming/github cli",
 ]);
-/** Secret files of the system with a fixed path. */
+/** As NuGet writes it, for file systems that tell cases apart. */
+const NUGET = ".nuget/NuGet/NuGet.Config";
 const SYSTEM_FILES = ["/etc/shadow", "/etc/gshadow", "/etc/shadow-", "/etc/gshadow-", "/etc/ssl/private"];
 const SYSTEM_SECRETS =
   /^\/(?:private\/)?(?:etc\/(?:g?shadow-?|sudoers(?:\.d(?:\/|$)|$)|ssh\/ssh_host_|krb5\.keytab|ssl\/private)|proc\/[^/]+\/(?:environ|mem|maps|root|cwd\/\.env)|var\/run\/secrets|run\/secrets|dev\/(?:k?mem|port)$)|^[a-z]:\\windows\\(?:system32\\config|repair)(?:\\|$)/i;
 const SECRET_NAMES =
   /^(?:\.env(?:$|[.\-_](?!example$|sample$|template$|dist$|defaults$)).*|\.netrc|\.git-credentials|\.htpasswd|id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?|.+\.(?:p12|pfx|pem|ppk|keystore|jks|kdbx|keychain|keychain-db)|credentials\.json|service[-_]?account.*\.json)$/;
-/** Folders of the system's public certificates. */
 const CERTIFICATES = /^\/(?:etc\/(?:ssl\/certs|pki\/(?:tls\/certs|ca-trust))|usr)\//;
 
 /** Absolute paths of the user's and the system's secrets; they need not exist. */
 export function secretPlaces(scope: CommandScope): readonly string[] {
   const home = homeOf(scope);
-  return [...[...HOME_SECRETS].map((name) => join(home, name)), ...SYSTEM_FILES, scope.resolvePath(scope.hermesHome)];
+  const names = [...HOME_SECRETS, NUGET];
+  return [...names.map((name) => join(home, name)), ...SYSTEM_FILES, scope.resolvePath(scope.hermesHome)];
 }
 
 /** True for the name of a file that usually holds keys or passwords, in any folder. */
@@ -89,13 +89,6 @@ function reasonOf(path: string, scope: CommandScope): string | undefined {
   const own = partsBelow(scope.resolvePath(scope.hermesHome), path);
   if (own !== undefined && /^(?:\.env|auth\.json)/.test(own[0] ?? "")) return "it holds the keys of Hermes";
   return undefined;
-}
-
-/** Reason why `path` may show a secret of some home folder: of another user, or one whose place is not known. */
-export function secretOfAnyHome(path: string): string | undefined {
-  const parts = path.split(/[\\/]+/);
-  const isHeld = parts.some((_, at) => holdsHomeSecret(parts.slice(at)));
-  return isHeld ? "it holds keys or passwords of a home folder" : undefined;
 }
 
 function holdsHomeSecret(below: readonly string[]): boolean {

@@ -21,7 +21,6 @@ const AUTHENTICATE = 'Basic realm="hermes"';
 /** Refusals that one result of a tool names. */
 const MAX_REFUSALS = 5;
 const THIS_MACHINE = "was refused: it is this machine. Open it with browser_navigate, which asks the user.";
-/** Headers for the proxy alone. */
 const HOP_HEADERS = ["proxy-connection", "proxy-authorization"];
 
 /** Refused connection: host with port, and the reason in a sentence. */

@@ -30,7 +30,6 @@ export class Downloads {
     this.#note = note;
   }
 
-  /** Keeps the file of a download that begins. */
   async keep(download: Download): Promise<void> {
     const name = safeName(download.suggestedFilename());
     this.#running.set(download, name);

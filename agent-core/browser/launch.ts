@@ -44,8 +44,13 @@ export type StartedBrowser = {
 export async function startBrowser({ executable, headless, proxy }: BrowserStart): Promise<StartedBrowser> {
   const profile = makeOwnedFolder("hermes-browser-");
   const downloads = join(profile, "downloads");
+  let context: BrowserContext | undefined;
+  const end = async (): Promise<void> => {
+    await context?.close().catch(() => undefined); // it has ended by itself
+    await removeProfile(profile);
+  };
   try {
-    const context = await chromium.launchPersistentContext(profile, {
+    context = await chromium.launchPersistentContext(profile, {
       executablePath: executable,
       headless,
       args: ARGUMENTS,
@@ -68,13 +73,9 @@ export async function startBrowser({ executable, headless, proxy }: BrowserStart
       timeout: START_MS,
     });
     await context.grantPermissions([]); // all others are denied without a question
-    const end = async (): Promise<void> => {
-      await context.close().catch(() => undefined); // it has ended by itself
-      await removeProfile(profile);
-    };
     return { context, downloads, end };
   } catch (error) {
-    await removeProfile(profile);
+    await end();
     throw new Error(`${executable} does not start: ${startFault(messageOf(error))}`);
   }
 }

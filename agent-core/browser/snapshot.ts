@@ -160,7 +160,6 @@ function contentOf({ text, children = [] }: PageNode): readonly (PageNode | stri
   return text === undefined ? children : [text, ...children];
 }
 
-/** All text of a node, in one line. */
 function textOf(node: PageNode): string {
   const parts = contentOf(node).map((part) => (typeof part === "string" ? part : part.name || textOf(part)));
   return parts.join(" ").replaceAll(/\s+/g, " ").trim();

@@ -4,7 +4,6 @@ import type { NewEntry } from "../sessions/journal.ts";
 import type { GitBlob } from "./git-blobs.ts";
 
 export type ChangeLogOptions = {
-  /** Entries of the session's journal. */
   readonly entries: readonly JournalEntry[];
   /** Position of the next message. */
   readonly position: () => number;
@@ -14,7 +13,7 @@ export type ChangeLogOptions = {
 /** A change as restores see it: a content that only git has is unknown until it is copied. */
 export type LoggedChange = Omit<FileChange, "before"> & { readonly before: FileState | null | "unknown" };
 
-/** `position`: default the session's next message. */
+/** `position`: by default that of the session's next message. */
 export type NewChange = Omit<FileChange, "position"> & { readonly position?: number };
 
 /** Write of a restore, before it is made. */
@@ -104,7 +103,7 @@ export class ChangeLog {
     this.#listeners.set(source, listener);
   }
 
-  /** `position`: default the session's next message; a change that is logged late gives the one at which it was made. */
+  /** A change that is logged late gives the position at which it was made. */
   add(change: NewChange): void {
     const placed = { ...change, position: change.position ?? this.position };
     this.#remember(placed);
@@ -126,7 +125,6 @@ export class ChangeLog {
     this.#options.journal({ type: "watched-command", source, phase, position, ...(lacks.length > 0 && { lacks }) });
   }
 
-  /** Logs the begin or the end of a restore. */
   restore(id: string, phase: "begin" | "end", position: number): void {
     if (phase === "begin") this.#restores.push(id);
     this.#options.journal({ type: "restore", id, phase, position });

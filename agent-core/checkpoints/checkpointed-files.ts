@@ -15,7 +15,6 @@ export type CheckpointedFiles = {
   readonly log: ChangeLog;
   /** Workspace folders, absolute. */
   readonly roots: readonly string[];
-  /** Id of the tool call. */
   readonly source: string;
   /** Stores a content in the background, and reports a failure elsewhere. */
   readonly storeLater: (content: Buffer | string) => void;

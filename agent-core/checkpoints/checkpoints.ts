@@ -49,7 +49,6 @@ const IGNORED = "Changes of ignored files and of programs in the background are 
 export type Restored = { readonly id: string; readonly files: readonly ShownPlan[] };
 
 export type SourcePorts = {
-  /** Called with each change. */
   readonly onChange?: (change: FileChange) => void;
   /** True for a file that no other source may write. Default: it owns none. */
   readonly owns?: (path: string) => boolean;
@@ -89,7 +88,6 @@ export class Checkpoints {
     return interrupted && { position: interrupted.position };
   }
 
-  /** Id of the last restore of this session. */
   get lastRestore(): string | undefined {
     return this.#log.lastRestore;
   }

@@ -28,14 +28,12 @@ const FILES_AT_ONCE = 32;
 const GIT_COPY_TIME_MS = 5_000;
 /** Longest wait for them when the session ends; afterwards the next process copies them. Milliseconds. */
 const CLOSE_TIME_MS = 800;
-/** Files that a line names. */
 const NAMED_FILES = 5;
 
 const TOO_LARGE = "This workspace is too large to watch commands in it: only the agent's own edits can be reverted.";
 const BACKGROUND = "Changes of programs that run in the background cannot be reverted.";
 const UNKNOWN = "The changes of a command could not be logged. A restore does not revert them.";
 
-/** A command that runs. */
 export type WatchedCommand = {
   /** Source of its changes in the log. */
   readonly source: string;

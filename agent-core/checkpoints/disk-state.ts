@@ -48,7 +48,6 @@ export function stateOf(found: DiskState): FileState | null | undefined {
   }
 }
 
-/** Content for the store. */
 export function contentOf(found: DiskState): Buffer | undefined {
   if (found.kind === "file") return found.bytes;
   return found.kind === "link" ? Buffer.from(found.target) : undefined;

@@ -1,10 +1,9 @@
 /**
- * Store of earlier file contents by their SHA-256, each stored once. The sessions of all processes share the store of the
- * home.
+ * Store of earlier file contents by their SHA-256, each stored once. The sessions of all processes share the store of the home.
  */
 import { createHash, randomBytes } from "node:crypto";
-import { readFileSync } from "node:fs";
-import { readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { readFile, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { deflateRaw, deflateRawSync, inflateRaw, inflateRawSync } from "node:zlib";
@@ -13,8 +12,8 @@ import { makeFolder } from "../platform/make-folder.ts";
 /** First byte of an object: encoding of the rest. */
 const PLAIN = 0;
 const DEFLATED = 1;
-/** Compression saves too little on smaller contents. Bytes. */
-const MIN_DEFLATED_BYTES = 512;
+/** A smaller content takes one block of the disk in any case, and its compression most of the time. Bytes. */
+const MIN_DEFLATED_BYTES = 4_096;
 /** For smaller contents another thread costs more time than the compression. Bytes. */
 const MIN_THREAD_BYTES = 65_536;
 /** Interval in which the use of an object is recorded. */
@@ -35,14 +34,16 @@ export class ObjectStore {
   async put(content: Buffer): Promise<string> {
     const hash = hashOf(content);
     const path = this.pathOf(hash);
-    if (await isStored(path)) return hash;
+    if (isStored(path)) return hash;
     const neighbour = `${path}.${process.pid}-${randomBytes(4).toString("hex")}`;
     makeFolder(dirname(path), 0o700);
+    const bytes = await packed(content);
     try {
-      await writeFile(neighbour, await packed(content), { mode: 0o600, flag: "wx" });
-      await rename(neighbour, path);
+      if (bytes.length < MIN_THREAD_BYTES) writeFileSync(neighbour, bytes, { mode: 0o600, flag: "wx" });
+      else await writeFile(neighbour, bytes, { mode: 0o600, flag: "wx" });
+      renameSync(neighbour, path);
     } catch (error) {
-      await rm(neighbour, { force: true });
+      rmSync(neighbour, { force: true });
       throw error;
     }
     return hash;
@@ -76,7 +77,6 @@ export class ObjectStore {
     );
   }
 
-  /** Path of an object. */
   pathOf(hash: string): string {
     return join(this.folder, hash.slice(0, 2), hash.slice(2));
   }
@@ -86,13 +86,13 @@ export function hashOf(content: Buffer | string): string {
   return createHash("sha256").update(content).digest("hex");
 }
 
-async function isStored(path: string): Promise<boolean> {
+function isStored(path: string): boolean {
   try {
-    const { mtimeMs } = await stat(path);
-    if (Date.now() - mtimeMs > TOUCH_AFTER_MS) await utimes(path, new Date(), new Date());
-    return true;
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (found && Date.now() - found.mtimeMs > TOUCH_AFTER_MS) utimesSync(path, new Date(), new Date());
+    return found !== undefined;
   } catch {
-    return false; // the object does not exist, or the garbage collection removes it now
+    return false; // the garbage collection removes it now
   }
 }
 

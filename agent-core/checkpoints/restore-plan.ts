@@ -2,13 +2,12 @@
 
 import { diffArrays } from "diff";
 import type { HostFiles } from "../host/host.ts";
+import { type Hunk, hunksBetween, MAX_CHANGED_LINES, splitLines } from "../platform/hunks.ts";
 import type { FileState } from "../sessions/entry.ts";
 import { isNothing, isSameContent, type LoggedChange } from "./change-log.ts";
 import { readShownFile, type ShownFile, textOf } from "./disk-state.ts";
 import type { Target } from "./restore-targets.ts";
 
-/** Changed lines that are counted; more take longer than a fifth of a second. */
-const MAX_CHANGED_LINES = 1_300;
 /** Time for the counts of all files of a plan. Milliseconds. */
 const COUNT_TIME_MS = 500;
 
@@ -157,29 +156,20 @@ async function storedText(state: LoggedChange["before"], contents: Contents): Pr
   return bytes && textOf(bytes);
 }
 
-type Span = { readonly start: number; readonly end: number; readonly put: readonly string[] };
-
-/** `base` with the changes of both texts. Undefined when they touch, or when there are too many. */
+/** `base` with the changes of both texts. Undefined when they touch. */
 function mergeLines(base: string, one: string, other: string): string | undefined {
-  const [lines, ...texts] = [base, one, other].map(linesOf);
-  const [ones, others] = texts.map((text) => spansBetween(lines ?? [], text));
-  if (lines === undefined || ones === undefined || others === undefined) return undefined;
-  if (ones.some((mine) => others.some((theirs) => mine.start <= theirs.end && theirs.start <= mine.end)))
-    return undefined;
-  const spans = [...ones, ...others].toSorted((first, second) => second.start - first.start || second.end - first.end);
-  return spans
-    .reduce<readonly string[]>((merged, { start, end, put }) => merged.toSpliced(start, end - start, ...put), lines)
+  const [ones, others] = [hunksBetween(base, one), hunksBetween(base, other)];
+  if (ones.some((mine) => others.some((theirs) => isBeside(mine, theirs) && isBeside(theirs, mine)))) return undefined;
+  return [...ones, ...others]
+    .toSorted((first, second) => second.oldStart - first.oldStart)
+    .reduce((lines, { oldStart, oldLines, newLines }) => {
+      return [...lines.slice(0, oldStart), ...newLines, ...lines.slice(oldStart + oldLines.length)];
+    }, splitLines(base))
     .join("");
 }
 
-/** Removals and insertions, in order. Undefined for too many. */
-function spansBetween(from: readonly string[], to: readonly string[]): readonly Span[] | undefined {
-  let line = 0;
-  return diffArrays([...from], [...to], { maxEditLength: MAX_CHANGED_LINES })?.flatMap(({ added, removed, value }) => {
-    const start = line;
-    if (!added) line += value.length;
-    return added || removed ? [{ start, end: line, put: added ? value : [] }] : [];
-  });
+function isBeside({ oldStart }: Hunk, other: Hunk): boolean {
+  return oldStart <= other.oldStart + other.oldLines.length;
 }
 
 /** Counts the changed lines of a plan's files, until they take too long. */
@@ -191,7 +181,7 @@ export class LineCounter {
     const text = wanted.kind === "nothing" ? "" : wanted.text;
     if (present === undefined || text === undefined || this.#spentMs > COUNT_TIME_MS) return none;
     const start = performance.now();
-    const counted = changedLines(linesOf(present ?? ""), linesOf(text));
+    const counted = changedLines(splitLines(present ?? ""), splitLines(text));
     this.#spentMs += performance.now() - start;
     return counted ?? none;
   }
@@ -211,8 +201,4 @@ function changedLines(
   if (changes === undefined) return undefined;
   const same = changes.reduce((sum, { added, removed, count }) => sum + (added || removed ? 0 : count), 0);
   return { added: fresh.length - same, removed: old.length - same };
-}
-
-function linesOf(text: string): string[] {
-  return text.match(/[^\n]*\n|[^\n]+/g) ?? [];
 }

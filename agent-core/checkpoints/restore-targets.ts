@@ -27,7 +27,6 @@ export function targetsAt(changes: readonly LoggedChange[], position: number): r
   return targetsOf(changesAfter(changes, position));
 }
 
-/** Targets of undoing a restore. */
 export function targetsBefore(changes: readonly LoggedChange[], restore: string): readonly Target[] {
   return targetsOf(changes.filter(({ by, source }) => by === "restore" && source === restore));
 }

@@ -60,7 +60,11 @@ async function restorePart(
 ): Promise<readonly ShownPlan[]> {
   const planned = await mapInParallel(part, part.length, async (target) => {
     const plan = await planFile(target, ports, signal);
-    if (plan === undefined) return undefined;
+    if (plan === undefined) {
+      // A restore that was killed between a file and its folder leaves the folder, perhaps in the place of a file.
+      if (target.wanted === null) await removeEmpty(target.folders);
+      return undefined;
+    }
     const prepared = plan.leftAlone === undefined ? await prepare(plan, ports.store) : plan.leftAlone;
     return typeof prepared === "string" ? { ...shownPlan(plan, false), leftAlone: prepared } : prepared;
   });
@@ -108,8 +112,7 @@ function stateAfter(wanted: Wanted, { isUnsaved }: ShownFile): FileState | null 
 }
 
 /**
- * Completes the log of an interrupted restore: adds the writes that were made and not logged, and removes its temporary
- * files.
+ * Completes the log of an interrupted restore: adds the writes that were made and not logged, and removes its temporary files.
  */
 export async function completeLog(
   { id, writes }: InterruptedRestore,

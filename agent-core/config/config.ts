@@ -77,7 +77,7 @@ function strictConfig(config: Config, strict: ReadonlySet<Safeguard>): Config {
   return {
     ...config,
     ...(strict.has("commands") && { terminal: unusableTerminal() }),
-    ...(strict.has("approvals") && { approvals: { mode: "manual" } }),
+    ...(strict.has("approvals") && { approvals: { mode: "manual", allow: [] } }),
     ...(strict.has("certificates") && { network: { ...config.network, strictSsl: true } }),
     ...(strict.has("tools") && { toolsets: ["safe"], platformToolsets: {} }),
   };

@@ -85,9 +85,7 @@ export async function appendLines(path: string, lines: string): Promise<void> {
   });
 }
 
-/**
- * Sets a variable in the home's `.env`, which only its owner may read; undefined removes it. Rejects when writing fails.
- */
+/** Sets a variable in the home's `.env`, which only its owner may read; undefined removes it. Rejects when writing fails. */
 export async function setHomeVariable(home: string, name: string, value: string | undefined): Promise<void> {
   const written = value === undefined ? [] : [`${name}=${quoted(value)}`];
   await changeFile(home, ".env", (text) => withVariable(text, name, written));
@@ -189,9 +187,9 @@ async function changeFile(home: string, name: string, change: (text: string) => 
 /** Undefined when no file can be reached. Each write makes another inode, and a time alone is too coarse. */
 export function fileVersion(path: string): string | undefined {
   try {
-    const stat = statSync(path, { bigint: true });
-    return stat.isFile() ? `${stat.ino}:${stat.mtimeNs}:${stat.size}` : undefined;
+    const stat = statSync(path, { bigint: true, throwIfNoEntry: false }); // an error takes ten times as long
+    return stat?.isFile() ? `${stat.ino}:${stat.mtimeNs}:${stat.size}` : undefined;
   } catch {
-    return undefined; // no file, or a folder that this user may not enter
+    return undefined; // a folder that this user may not enter
   }
 }

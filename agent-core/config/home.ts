@@ -85,19 +85,13 @@ export function cronFolder(home: string): string {
   return join(home, "cron");
 }
 
-/** Folder of the home's skills. */
 export function skillsFolder(home: string): string {
   return join(home, "skills");
 }
 
-/** File of the approvals that last for all sessions. */
-export function grantsFile(home: string): string {
-  return join(home, "vscode", "grants.json");
-}
-
-/** File of the consents to run what workspaces bring along. */
-export function consentsFile(home: string): string {
-  return join(home, "vscode", "consents.json");
+/** Folder of the consents to run what workspaces bring along. */
+export function consentsFolder(home: string): string {
+  return join(home, "vscode", "consents");
 }
 
 /** File of the extensions that the user switched on or off. */

@@ -84,7 +84,7 @@ const auxiliarySection = group({
   fallback_chain: setting("Models that follow when this one fails, in order.", z.array(modelGroup).default([])),
 });
 
-/** Tasks that may have a model of their own (agent/auxiliary.ts). */
+/** Tasks that may have a model of their own (agent/auxiliary-models.ts). */
 const auxiliaryTasks = {
   compression: auxiliarySection,
   title_generation: auxiliarySection,

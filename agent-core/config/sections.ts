@@ -300,6 +300,11 @@ export const sections = {
         "`smart`: a model may allow harmless commands; `off`: nothing asks, and blocked commands stay blocked.",
         z.enum(["manual", "smart", "off"]).default("manual"),
       ),
+      allow: setting(
+        "What runs without a question, one row each: a command, with a star for further words, and the place. `/grants` lists them.",
+        names.default([]),
+        ["npm run build * in ~/project"],
+      ),
     }).prefault({}),
   ),
   terminal: setting("Place and limits of commands.", terminalSection),
@@ -358,6 +363,13 @@ export const sections = {
     group({
       folder: setting("Folder that chats work in, absolute. `hermes gateway setup` names it.", text.optional()),
       group_sessions_per_user: setting("In groups each person has a session.", z.boolean().default(true)),
+    }).prefault({}),
+  ),
+  worktrees: setting(
+    "New worktrees of sessions.",
+    group({
+      copy: setting("Files that git ignores, as globs from the top of the repository.", names.default([]), [".env*"]),
+      setup: setting("Commands to run in it. One that fails ends them.", names.default([]), ["npm ci"]),
     }).prefault({}),
   ),
   session_reset: setting("Time at which a chat's session ends by itself.", resetSection.prefault({})),

@@ -9,9 +9,7 @@ export function parseYaml(text: string): unknown {
   return parse(text);
 }
 
-/**
- * Sets keys of a top-level section, or removes them (undefined); comments and order stay. Throws for invalid YAML.
- */
+/** Sets keys of a top-level section, or removes them (undefined); comments and order stay. Throws for invalid YAML. */
 export function withSection(
   text: string,
   section: string,

@@ -1,5 +1,8 @@
 /** Plans a compression: which messages to drop and which results to shorten. Pure; a call never loses its result. */
+
 import { sectionDefault } from "../config/section-defaults.ts";
+import { withContent } from "../messages/message.ts";
+import { bothEnds } from "../platform/one-line.ts";
 import type { Compression, PositionRange, TranscriptEntry } from "../sessions/conversation.ts";
 import { isUsers, type Strategy, type Unit, unitsOf } from "./strategies.ts";
 import { CHARS_PER_TOKEN, messageTokens } from "./token-meter.ts";
@@ -183,7 +186,9 @@ function cutTail(tail: readonly Unit[], kept: readonly TranscriptEntry[], excess
   return long.flatMap(({ position, message }) => {
     if ((message.content ?? "").length <= chars + CUT_NOTE_CHARS) return [];
     const whole = kept.find((entry) => entry.position === position)?.message ?? message;
-    return whole.role === "tool" ? [{ position, content: cutTo(whole.content, chars) }] : [];
+    if (whole.role !== "tool") return [];
+    const gap = `\n[… ${whole.content.length - chars} characters left out to make room …]\n`;
+    return [{ position, content: bothEnds(whole.content, chars, gap) }];
   });
 }
 
@@ -194,13 +199,6 @@ function cutLength(lengths: readonly number[], excess: number): number {
   const saved = (): number => lengths.reduce((total, length) => total + Math.max(0, length - chars), 0);
   while (chars > CUT_CHARS.min && saved() < needed) chars = Math.max(CUT_CHARS.min, Math.floor(chars / 2));
   return chars;
-}
-
-function cutTo(content: string, chars: number): string {
-  const half = chars / 2;
-  const head = content.slice(0, half).toWellFormed();
-  const end = content.slice(-half).toWellFormed();
-  return `${head}\n[… ${content.length - chars} characters left out to make room …]\n${end}`;
 }
 
 /** A result that is cut again keeps only its new text. */
@@ -214,15 +212,7 @@ function withShorter(items: readonly TranscriptEntry[], shortened: readonly Shor
   return items.map((item) => {
     const { position, role, shownAs, isCutOff, message } = item;
     const content = contents.get(position);
-    return content !== undefined && message.role === "tool"
-      ? {
-          position,
-          role,
-          shownAs,
-          isCutOff,
-          message: { role: "tool", tool_call_id: message.tool_call_id, content },
-        }
-      : item;
+    return content === undefined ? item : { position, role, shownAs, isCutOff, message: withContent(message, content) };
   });
 }
 

@@ -2,8 +2,8 @@
  * Text in place of dropped messages: the request to a model for a summary, and a digest made without a model. The
  * messages are data in the request, never instructions.
  */
-import type { Message } from "../messages/message.ts";
-import { oneLine } from "../platform/one-line.ts";
+import { contentText, type Message } from "../messages/message.ts";
+import { bothEnds, oneLine } from "../platform/one-line.ts";
 import { redact } from "../providers/redact.ts";
 import type { TranscriptEntry } from "../sessions/conversation.ts";
 
@@ -94,27 +94,16 @@ function shown(message: Message, maxChars: number): string {
     case "system":
       return "";
     case "user":
-      return `[user] ${cut(userText(message.content), maxChars)}`;
+      return `[user] ${bothEnds(contentText(message.content, "\n", "[image]"), maxChars)}`;
     case "assistant": {
       const calls = (message.tool_calls ?? []).map(
-        ({ function: call }) => `[calls ${call.name}] ${cut(call.arguments, maxChars)}`,
+        ({ function: call }) => `[calls ${call.name}] ${bothEnds(call.arguments, maxChars)}`,
       );
-      return [...(message.content ? [`[agent] ${cut(message.content, maxChars)}`] : []), ...calls].join("\n");
+      return [...(message.content ? [`[agent] ${bothEnds(message.content, maxChars)}`] : []), ...calls].join("\n");
     }
     case "tool":
-      return `[result] ${cut(message.content, maxChars)}`;
+      return `[result] ${bothEnds(message.content, maxChars)}`;
   }
-}
-
-function userText(content: Extract<Message, { role: "user" }>["content"]): string {
-  if (typeof content === "string") return content;
-  return content.map((part) => (part.type === "text" ? part.text : "[image]")).join("\n");
-}
-
-function cut(text: string, maxChars: number): string {
-  if (text.length <= maxChars) return text;
-  const half = Math.floor(maxChars / 2);
-  return `${text.slice(0, half).toWellFormed()}\n[…]\n${text.slice(-half).toWellFormed()}`;
 }
 
 /** Text in a tag that it cannot close itself. */
@@ -124,9 +113,8 @@ function tagged(tag: string, text: string): string {
 
 /** Limit of one line. Characters. */
 const LINE_CHARS = 200;
-/** Part of the digest for the earlier summary, and part of that for its beginning. */
+/** Part of the digest for the earlier summary. */
 const EARLIER_SHARE = 0.5;
-const BEGINNING_SHARE = 0.6;
 /** Parts of the rest: requests, then calls; the answers get what remains. */
 const ASKED_SHARE = 0.5;
 const DONE_SHARE = 0.6;
@@ -137,7 +125,8 @@ export function digest(messages: readonly TranscriptEntry[], earlier: string | n
     messages.flatMap(({ message }) => (message.role === "tool" ? [[message.tool_call_id, message.content]] : [])),
   );
   const lines = messages.map(({ message }) => linesOf(message, results));
-  const before = cutMiddle(earlier ?? "", Math.floor(maxChars * EARLIER_SHARE));
+  // Its beginning has the goal, and its end the state.
+  const before = bothEnds(earlier ?? "", Math.floor(maxChars * EARLIER_SHARE));
   let left = maxChars - before.length;
   const asked = section(
     "The user asked",
@@ -162,7 +151,8 @@ export function digest(messages: readonly TranscriptEntry[], earlier: string | n
 type Lines = { readonly asked: readonly string[]; readonly done: readonly string[]; readonly said: readonly string[] };
 
 function linesOf(message: Message, results: ReadonlyMap<string | undefined, string | undefined>): Lines {
-  if (message.role === "user" && !message.synthetic) return { asked: [line(textOf(message))], done: [], said: [] };
+  if (message.role === "user" && !message.synthetic)
+    return { asked: [line(contentText(message.content, " ", "[image]"))], done: [], said: [] };
   if (message.role !== "assistant") return { asked: [], done: [], said: [] };
   const done = (message.tool_calls ?? []).map(
     ({ id, function: call }) => `${call.name} ${line(call.arguments)} → ${line(results.get(id) ?? "no result")}`,
@@ -183,20 +173,6 @@ function section(name: string, lines: readonly string[], maxChars: number): stri
   if (kept.length === 0) return "";
   const left = lines.length - kept.length;
   return [heading, ...(left > 0 ? [`\n- (${left} earlier ones)`] : []), ...kept].join("");
-}
-
-/** Keeps the beginning, which has the goal, and the end, which has the state. */
-function cutMiddle(text: string, maxChars: number): string {
-  if (text.length <= maxChars) return text;
-  const gap = "\n[…]\n";
-  const head = Math.floor((maxChars - gap.length) * BEGINNING_SHARE);
-  const tail = maxChars - gap.length - head;
-  return `${text.slice(0, head).toWellFormed()}${gap}${text.slice(-tail).toWellFormed()}`;
-}
-
-function textOf({ content }: Extract<Message, { role: "user" }>): string {
-  if (typeof content === "string") return content;
-  return content.map((part) => (part.type === "text" ? part.text : "[image]")).join(" ");
 }
 
 function line(text: string): string {

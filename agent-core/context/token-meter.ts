@@ -1,5 +1,5 @@
 /** Counts the tokens of a conversation: the provider's last count, plus an estimate for later messages. */
-import type { Message } from "../messages/message.ts";
+import { type Message, picturesOf } from "../messages/message.ts";
 import type { Usage } from "../providers/wire/wire.ts";
 import type { CountedTokens } from "../sessions/usage-ledger.ts";
 
@@ -61,7 +61,6 @@ export class TokenMeter {
     this.#ratio = Math.max(this.#ratio, 1);
   }
 
-  /** Estimate for a number of the provider's tokens. */
   estimated(tokens: number): number {
     return tokens / this.#ratio;
   }
@@ -71,7 +70,6 @@ export class TokenMeter {
     return Math.round(estimated * this.#ratio);
   }
 
-  /** Tokens for an estimate. */
   tokens(estimated: number): number {
     const anchor = this.#anchor;
     if (anchor === undefined || estimated < anchor.estimated) return Math.round(estimated * this.#ratio);
@@ -102,12 +100,10 @@ export function messageTokens(message: Message): number {
   return tokens;
 }
 
-/** Estimate for the pictures of a message. */
 export function pictureTokens(message: Message): number {
-  return images(message) * IMAGE_TOKENS;
+  return picturesOf(message).length * IMAGE_TOKENS;
 }
 
-/** Estimate for a number of characters. */
 export function textTokens(characters: number): number {
   return Math.ceil(characters / CHARS_PER_TOKEN);
 }
@@ -132,10 +128,4 @@ function size(message: Message): number {
 function sizeOf(text: string): number {
   const wide = text.match(WIDE)?.length ?? 0;
   return text.length + wide * (CHARS_PER_TOKEN - 1);
-}
-
-function images(message: Message): number {
-  if (message.role === "tool") return message.images?.length ?? 0;
-  if (message.role !== "user" || typeof message.content === "string") return 0;
-  return message.content.filter((part) => part.type === "image_url").length;
 }

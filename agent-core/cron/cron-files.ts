@@ -3,14 +3,12 @@
  * rule and its time zone, from which every next run is computed.
  */
 
-import { stat } from "node:fs/promises";
-import { homedir } from "node:os";
 import { join } from "node:path";
 import * as z from "zod";
 import { cronFolder } from "../config/home.ts";
-import { appendLines, readJsonLines, replaceFile } from "../config/home-file.ts";
+import { appendLines, fileVersion, readJsonLines, replaceFile } from "../config/home-file.ts";
 import type { Clock } from "../platform/clock.ts";
-import { hasCode, messageOf } from "../platform/errors.ts";
+import { messageOf } from "../platform/errors.ts";
 import { parseJson } from "../platform/json.ts";
 import { withLock } from "../platform/locks/file-lock.ts";
 import { makeFolder } from "../platform/make-folder.ts";
@@ -28,59 +26,45 @@ import {
   recordSchema,
   titled,
 } from "./job.ts";
-import type { OriginalTable } from "./original-jobs.ts";
 import { dueInstant, machineZone } from "./schedule.ts";
 
 const fileSchema = z.object({
   version: z.literal(1),
   jobs: z.array(jobSchema).readonly(),
-  /** Result of the import of another table, until the jobs change. */
-  note: z.string().exactOptional(),
 });
 type Table = z.infer<typeof fileSchema>;
 
+const originalTable = z.object({ version: z.undefined().optional(), jobs: z.array(z.looseObject({ id: z.string() })) });
+
 /** Number of runs from which the ledger is shortened to `KEPT_RUNS` planned ones and as many by hand of each job. */
 const MAX_RUNS = 2_000;
-/** File that the original Hermes touches at each of its ticks, one a minute. */
-const ORIGINAL_HEARTBEAT = "ticker_heartbeat";
-const HEARTBEAT_MS = 5 * 60_000;
 
 type Cached<Value> = { readonly stamp: string; readonly value: Value };
 
-/**
- * In a home of the original Hermes, `jobs.json` is its table. Its jobs are imported once into a table of our own beside it,
- * which counts from then on.
- */
+/** In a home of the original Hermes, `jobs.json` is its table, which it runs itself. Ours is then a file beside it. */
 export class CronFiles {
   readonly folder: string;
-  readonly #now: () => number;
   readonly #runsPath: string;
   #table: Cached<Table> | undefined;
+  #original: Cached<boolean> | undefined;
   #runs: Cached<readonly RunRecord[]> | undefined;
 
-  /** `now`: milliseconds since 1970. */
-  constructor(home: string, now: () => number) {
+  constructor(home: string) {
     this.folder = cronFolder(home);
-    this.#now = now;
     this.#runsPath = join(this.folder, "runs.jsonl");
   }
 
   /** Changes with the jobs and their runs; undefined while no job is stored. */
   async stamp(): Promise<string | undefined> {
     const { stamp } = await this.#place();
-    return stamp === undefined ? undefined : `${stamp} ${await stampOf(this.#runsPath)}`;
+    return stamp === undefined ? undefined : `${stamp} ${fileVersion(this.#runsPath)}`;
   }
 
   /** Stored jobs, then the unchanged built-in jobs. Rejects for a damaged file. */
   async jobs(zone: string): Promise<readonly Job[]> {
-    const { jobs } = await this.#stored(zone);
+    const { jobs } = await this.#stored();
     const missing = BUILT_IN.filter((id) => jobs.every((job) => job.id !== id));
     return [...jobs.map(titled), ...missing.map((id) => builtInJob(id, zone))];
-  }
-
-  /** Result of an import, in one line. Undefined without one, and once the jobs have changed since. */
-  async note(zone: string): Promise<string | undefined> {
-    return (await this.#stored(zone)).note;
   }
 
   /** Changes the jobs under a lock. `change` gets all jobs and returns all jobs. Rejects when writing fails. */
@@ -90,13 +74,15 @@ export class CronFiles {
       const before = await this.jobs(zone);
       const changed = change(before).filter((job) => !isUnchanged(job, zone));
       const { path } = await this.#place();
-      await this.#write(path, { version: 1, jobs: changed });
+      const table = JSON.stringify(z.encode(fileSchema, { version: 1, jobs: changed }), undefined, 2);
+      await replaceFile(path, `${table}\n`);
+      this.#table = undefined;
     });
   }
 
   /** The last record of each run, oldest run first. A damaged line is left out. */
   async runs(): Promise<readonly RunRecord[]> {
-    const stamp = await stampOf(this.#runsPath);
+    const stamp = fileVersion(this.#runsPath);
     if (stamp === undefined) return [];
     if (this.#runs?.stamp !== stamp) this.#runs = { stamp, value: await this.#readRuns() };
     return this.#runs.value;
@@ -123,45 +109,30 @@ export class CronFiles {
     this.#runs = undefined;
   }
 
-  /** Table that counts. */
-  async #place(): Promise<{ readonly path: string; readonly stamp: string | undefined; readonly isOurs: boolean }> {
-    const own = join(this.folder, "vscode-jobs.json");
-    const stamp = await stampOf(own);
-    if (stamp !== undefined) return { path: own, stamp, isOurs: true };
+  async #place(): Promise<{ readonly path: string; readonly stamp: string | undefined }> {
+    const beside = join(this.folder, "vscode-jobs.json");
     const path = join(this.folder, "jobs.json");
-    return { path, stamp: await stampOf(path), isOurs: false };
+    const stamp = fileVersion(beside);
+    if (stamp !== undefined || (await this.#isOriginal(path))) return { path: beside, stamp };
+    return { path, stamp: fileVersion(path) };
   }
 
-  async #stored(zone: string): Promise<Table> {
-    const { path, stamp, isOurs } = await this.#place();
+  async #isOriginal(path: string): Promise<boolean> {
+    const stamp = fileVersion(path);
+    if (stamp === undefined) return false;
+    if (this.#original?.stamp !== stamp) {
+      const value = originalTable.safeParse(parseJson(await readText(path))).success;
+      this.#original = { stamp, value };
+    }
+    return this.#original.value;
+  }
+
+  async #stored(): Promise<Table> {
+    const { path, stamp } = await this.#place();
     if (stamp === undefined) return { version: 1, jobs: [] };
     const key = `${path} ${stamp}`;
-    if (this.#table?.stamp === key) return this.#table.value;
-    const text = await readText(path);
-    const original = isOurs ? undefined : await readOriginal(text);
-    const value = original === undefined ? parseTable(path, text) : await this.#import(original, zone);
-    this.#table = { stamp: key, value };
-    return value;
-  }
-
-  /** Another process may import at the same time: the first one counts. */
-  #import(original: OriginalTable, zone: string): Promise<Table> {
-    return withLock(join(this.folder, ".import.lock"), async () => {
-      const { path, isOurs } = await this.#place();
-      if (isOurs) return parseTable(path, await readText(path));
-      const { importJobs } = await import("./original-jobs.ts");
-      const beat = await stat(join(this.folder, ORIGINAL_HEARTBEAT)).catch(() => undefined);
-      const isOriginalRunning = beat !== undefined && this.#now() - beat.mtimeMs < HEARTBEAT_MS;
-      const { jobs, note } = importJobs(original, { zone, now: this.#now(), workdir: homedir(), isOriginalRunning });
-      const table: Table = { version: 1, jobs, ...(note !== undefined && { note }) };
-      await this.#write(join(this.folder, "vscode-jobs.json"), table);
-      return table;
-    });
-  }
-
-  async #write(path: string, table: Table): Promise<void> {
-    await replaceFile(path, `${JSON.stringify(z.encode(fileSchema, table), undefined, 2)}\n`);
-    this.#table = undefined;
+    if (this.#table?.stamp !== key) this.#table = { stamp: key, value: parseTable(path, await readText(path)) };
+    return this.#table.value;
   }
 
   async #readRuns(): Promise<readonly RunRecord[]> {
@@ -181,7 +152,7 @@ export class DailyJobs {
 
   /** `zone`: of a job that nobody has changed; undefined: the machine's. */
   constructor(home: string, clock: Pick<Clock, "now">, zone: () => Promise<string | undefined>) {
-    this.#files = new CronFiles(home, () => clock.now());
+    this.#files = new CronFiles(home);
     this.#clock = clock;
     this.#zone = zone;
   }
@@ -214,14 +185,6 @@ export class DailyJobs {
   }
 }
 
-/** Undefined for any other text than a table of the original Hermes. */
-async function readOriginal(text: string): Promise<OriginalTable | undefined> {
-  const value = parseJson(text);
-  if (fileSchema.shape.version.safeParse((value as { version?: unknown } | undefined)?.version).success)
-    return undefined;
-  return (await import("./original-jobs.ts")).originalTable.safeParse(value).data;
-}
-
 /** Throws an Error in one line. */
 function parseTable(path: string, text: string): Table {
   try {
@@ -235,15 +198,4 @@ function parseTable(path: string, text: string): Table {
 
 function lineOf(record: RunRecord): string {
   return `${JSON.stringify(z.encode(recordSchema, record))}\n`;
-}
-
-/** Undefined for a missing file. */
-async function stampOf(path: string): Promise<string | undefined> {
-  try {
-    const { mtimeMs, size, ino } = await stat(path);
-    return `${mtimeMs} ${size} ${ino}`;
-  } catch (error) {
-    if (hasCode(error, "ENOENT")) return undefined;
-    throw error;
-  }
 }

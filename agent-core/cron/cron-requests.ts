@@ -6,7 +6,7 @@ import { newId } from "../platform/new-id.ts";
 import { findThreat } from "../prompt/injection-scan.ts";
 import type { CronJob, CronOutcome, CronRequest, CronState, CronValues } from "../protocol/cron.ts";
 import { writeFault } from "../sessions/write-fault.ts";
-import { type BuiltIn, isBuiltIn, isSpent, type Job, lastPlanned, type RunRecord } from "./job.ts";
+import { type BuiltIn, isBuiltIn, type Job, lastPlanned, type RunRecord } from "./job.ts";
 import { dueInstant, instantText, nextInstant, parseSchedule, scheduleText } from "./schedule.ts";
 import { type CronSettings, failuresInARow, type Scheduler, viewOf } from "./scheduler.ts";
 
@@ -26,7 +26,6 @@ export type CronPorts = {
   readonly runBuiltIn: (job: BuiltIn, signal: AbortSignal) => Promise<boolean>;
   /** Names among these that are not skills of a session in `workdir`. */
   readonly missingSkills: (skills: readonly string[], workdir: string) => Promise<readonly string[]>;
-  /** Jobs have changed. */
   readonly changed: () => void;
 };
 
@@ -41,15 +40,10 @@ export class CronRequests {
     const { scheduler, settings } = this.#ports;
     const zone = await scheduler.zone();
     const jobs = await scheduler.files.jobs(zone);
-    const [note, runs, { enabled }] = await Promise.all([
-      scheduler.files.note(zone),
-      scheduler.files.runs(),
-      settings(),
-    ]);
+    const [runs, { enabled }] = await Promise.all([scheduler.files.runs(), settings()]);
     return {
       enabled,
       zone,
-      ...(note !== undefined && { note }),
       jobs: await Promise.all(jobs.map((job) => this.#view(job, runs))),
       runs: runs.slice(-LISTED_RUNS).toReversed().map(viewOf),
     };
@@ -202,8 +196,8 @@ export class CronRequests {
     const runs = known ?? (await scheduler.files.runs());
     const { id, name, schedule, rule, zone, paused, prompt, skills, workdir, model, deliver } = job;
     const after = lastPlanned(job, runs);
-    const due = isSpent(job, runs) ? undefined : await dueInstant(rule, zone, after, now());
-    const planned = isSpent(job, runs) ? undefined : (due ?? (await nextInstant(rule, zone, Math.max(after, now()))));
+    const due = await dueInstant(rule, zone, after, now());
+    const planned = due ?? (await nextInstant(rule, zone, Math.max(after, now())));
     const last = runs.findLast((run) => run.job === id);
     return {
       id,

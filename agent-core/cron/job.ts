@@ -32,8 +32,6 @@ export const jobSchema = z.object({
   workdir: z.string(),
   model: z.string().exactOptional(),
   deliver: CronDelivery,
-  /** Planned runs in all, at most `KEPT_RUNS`. Default: without a limit. */
-  times: z.number().int().positive().exactOptional(),
 });
 export type Job = z.infer<typeof jobSchema>;
 
@@ -67,7 +65,6 @@ const DAILY_RULE: Rule = { kind: "cron", fields: DAILY };
 /** Records that the ledger keeps of each job when it is shortened. */
 export const KEPT_RUNS = 50;
 
-/** An unchanged built-in job. */
 export function builtInJob(id: BuiltIn, zone: string): Job {
   return {
     id,
@@ -92,11 +89,6 @@ export function titled(job: Job): Job {
 /** True for a built-in job that nobody has changed. */
 export function isUnchanged(job: Job, zone: string): boolean {
   return isBuiltIn(job.id) && JSON.stringify(job) === JSON.stringify(builtInJob(job.id, zone));
-}
-
-/** True for a job whose planned runs have all begun. */
-export function isSpent({ id, times }: Pick<Job, "id" | "times">, runs: readonly RunRecord[]): boolean {
-  return times !== undefined && runs.filter((run) => run.job === id && !run.manual).length >= times;
 }
 
 /** The last planned instant that a run of the job has, or that does not count. */

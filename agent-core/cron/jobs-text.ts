@@ -3,10 +3,10 @@ import type { CronJob, CronRequest, CronRun, CronState } from "../protocol/cron.
 import { instantText, machineZone } from "./schedule.ts";
 
 /** The jobs in lines, with the time zone of new ones. */
-export function jobsText({ jobs, zone, enabled, note }: CronState): string {
+export function jobsText({ jobs, zone, enabled }: CronState): string {
   const lines = jobs.map((job) => `- ${jobLine(job)}`);
   const off = enabled ? "" : " Jobs are off: `cron.enabled` in config.yaml.";
-  return [lines.join("\n"), note, `Time zone of new jobs: ${zone}.${off}`].filter(Boolean).join("\n\n");
+  return [lines.join("\n"), `Time zone of new jobs: ${zone}.${off}`].filter(Boolean).join("\n\n");
 }
 
 function jobLine({ name, id, builtIn, scheduleText, state, next, zone, last, failures }: CronJob): string {

@@ -26,7 +26,6 @@ const TIME = /^(\d{4}-\d\d-\d\d)[t ](\d\d:\d\d)(:\d\d)?(?:\.\d+)?(z|[+-]\d\d:\d\
 
 const FORMS = "30m (once, after this time), every 2h, five cron fields (0 9 * * 1-5), or a time (2026-11-24T09:00)";
 
-/** The machine's time zone. */
 export function machineZone(): string {
   return Intl.DateTimeFormat().resolvedOptions().timeZone;
 }

@@ -13,7 +13,7 @@ import { makeFolder } from "../platform/make-folder.ts";
 import { findThreat } from "../prompt/injection-scan.ts";
 import type { CronRun } from "../protocol/cron.ts";
 import { CronFiles } from "./cron-files.ts";
-import { isBuiltIn, isSpent, type Job, lastPlanned, type RunRecord } from "./job.ts";
+import { isBuiltIn, type Job, lastPlanned, type RunRecord } from "./job.ts";
 import { dueInstant, instantText, machineZone, nextInstant } from "./schedule.ts";
 
 const TICK_MS = 60_000;
@@ -45,7 +45,6 @@ export type SchedulerOptions = {
   readonly changed: () => void;
   /** A run ended. `message`: one line for the user, if the user is to be notified. */
   readonly finished: (run: CronRun, message: string | undefined) => void;
-  /** One line for the log. */
   readonly log: (line: string) => void;
 };
 
@@ -65,7 +64,7 @@ export class Scheduler {
 
   constructor(options: SchedulerOptions) {
     this.#options = options;
-    this.files = new CronFiles(options.home, () => options.clock.now());
+    this.files = new CronFiles(options.home);
   }
 
   /** Ticks each minute from now on. */
@@ -141,7 +140,6 @@ export class Scheduler {
     let until = Number.POSITIVE_INFINITY;
     for (const job of jobs) {
       const runs = await this.files.runs();
-      if (isSpent(job, runs)) continue;
       const after = lastPlanned(job, runs);
       const earliest = missed === "skip" ? Math.max(after, now - LATE_MS) : after;
       const due = await dueInstant(job.rule, job.zone, earliest, now);

@@ -182,11 +182,11 @@ export async function checkSetup(environment: Environment): Promise<number> {
       say(
         fault
           ? withKeyAdvice(fault)
-          : `The model ${agent.model.model} did not answer within ${CHECK_TIMEOUT_MS / 1000} s.`,
+          : `The model ${agent.setup.models.current.model} did not answer within ${CHECK_TIMEOUT_MS / 1000} s.`,
       );
       return 1;
     }
-    say(`The model ${agent.model.model} answers.`);
+    say(`The model ${agent.setup.models.current.model} answers.`);
     return 0;
   } catch (error) {
     say(messageOf(error));

@@ -1,13 +1,13 @@
 /** Hooks that are commands: one process for each event, with the event as JSON on its input. */
 import { commandEnvironment } from "../host/terminals/command-environment.ts";
 import type { Confine } from "../host/terminals/terminals.ts";
-import { type FilterEnd, runFilter } from "../platform/children/run-filter.ts";
+import { type FilterEnd, runFilter, shellFor } from "../platform/children/run-filter.ts";
 import { withinTime } from "../platform/within-time.ts";
 import { type Hook, type HookEvent, type HookPayload, type HookVerdict, IN_HOOK_VARIABLE } from "./hook.ts";
 import { hookVerdict } from "./hook-answer.ts";
 
-/** Limit of a hook's output. Answers are small, and a hook that prints more has failed. Bytes. */
-const MAX_OUTPUT = 64 * 1024;
+/** Limit of a hook's output: it may run a whole test suite. One that prints more has failed. Bytes. */
+const MAX_OUTPUT = 16 * 1024 ** 2;
 /** Longest timeout of a hook, as in the original Hermes Agent. Seconds. */
 export const MAX_TIMEOUT_SECONDS = 300;
 
@@ -101,13 +101,9 @@ export async function runHookCommand(
   signal: AbortSignal,
 ): Promise<FilterEnd> {
   const passed = { HERMES_HOME: home, ...env, [IN_HOOK_VARIABLE]: "1" };
-  const isWindows = process.platform === "win32";
-  const start = {
-    command: isWindows ? (process.env["ComSpec"] ?? "cmd.exe") : "sh",
-    args: isWindows ? ["/d", "/s", "/c", `"${command}"`] : ["-c", OUTER, "hermes-hook", command],
-  };
-  const confined = await confine?.({ ...start, cwd, lasts: false });
-  const { command: program, args } = confined ?? start;
+  const shell = shellFor(command, [OUTER, "hermes-hook", command]);
+  const confined = await confine?.({ command: shell.program, args: shell.args, cwd, lasts: false });
+  const { program, args } = confined === undefined ? shell : { program: confined.command, args: confined.args };
   const variables = { ...commandEnvironment({ withheld, passed }, undefined), ...confined?.env };
   const request = { program, args, cwd, env: variables, input: JSON.stringify(payload), maxOutput: MAX_OUTPUT };
   return runFilter(request, signal).finally(() => confined?.end());

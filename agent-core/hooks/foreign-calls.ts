@@ -156,11 +156,7 @@ export function ownInput(
 /** Input of a hook's command. `name`: the event's in its file; `call`: undefined for other events. */
 export function foreignPayload(
   { session_id: id, cwd, extra }: HookPayload,
-  {
-    name,
-    format,
-    call,
-  }: { readonly name: string; readonly format: ForeignFormat; readonly call?: ForeignCall | undefined },
+  { name, format, call }: { name: string; format: ForeignFormat; call?: ForeignCall | undefined },
 ): Readonly<Record<string, unknown>> {
   const { tool_call_id: toolCallId, result, ok, user_message: message, source, attempt, reason } = extra;
   const prompt = typeof message === "string" ? message : undefined;

@@ -8,7 +8,7 @@ import * as z from "zod";
 import { contentHash, namedScripts } from "../approval/consents.ts";
 import { readByItself } from "../approval/workspace-file.ts";
 import { parseJson } from "../platform/json.ts";
-import { type CommandHook, type CommandPlace, MAX_TIMEOUT_SECONDS, matcherOf, runHookCommand } from "./command-hook.ts";
+import { type CommandHook, type CommandPlace, matcherOf, runHookCommand } from "./command-hook.ts";
 import {
   coversTool,
   type ForeignCall,
@@ -21,10 +21,13 @@ import {
 import { CLAUDE_FILES, COPILOT_FOLDER, type Hook, type HookPayload, type HookVerdict } from "./hook.ts";
 import { hookVerdict } from "./hook-answer.ts";
 
-/** Default of VS Code and Copilot. Seconds. */
-const DEFAULT_TIMEOUT_SECONDS = 30;
+/** Defaults of Copilot and of Claude Code, whose hooks run test suites. Seconds. */
+const DEFAULT_TIMEOUT_SECONDS = { copilot: 30, claude: 600 } as const;
+/** Longest timeout: some files give milliseconds. Seconds. */
+const MAX_TIMEOUT_SECONDS = 3_600;
 
 const text = z.string().min(1).optional();
+const seconds = z.coerce.number().positive().optional().catch(undefined);
 
 const handlerSchema = z.looseObject({
   type: z.string().default("command"),
@@ -36,16 +39,16 @@ const handlerSchema = z.looseObject({
   osx: text,
   windows: text,
   cwd: text,
-  env: z.record(z.string(), z.string()).default({}),
-  timeout: z.number().positive().optional(),
-  timeoutSec: z.number().positive().optional(),
+  env: z.record(z.string(), z.coerce.string()).default({}),
+  timeout: seconds,
+  timeoutSec: seconds,
 });
 
-const groupSchema = z.looseObject({ matcher: z.string().optional(), hooks: z.array(handlerSchema) });
+const entrySchema = z.looseObject({ matcher: z.string().optional(), hooks: z.array(z.unknown()).optional() });
 
 const fileSchema = z.looseObject({
   disableAllHooks: z.boolean().default(false),
-  hooks: z.record(z.string(), z.array(z.union([groupSchema, handlerSchema]))).default({}),
+  hooks: z.record(z.string(), z.unknown()).nullish(),
   permissions: z
     .looseObject({ deny: z.array(z.unknown()).optional(), ask: z.array(z.unknown()).optional() })
     .optional()
@@ -60,7 +63,6 @@ export type ForeignHook = CommandHook & {
   readonly source: string;
   /** Absolute. */
   readonly file: string;
-  /** Name of the event in the file. */
   readonly eventName: string;
   readonly format: ForeignFormat;
   readonly env: Readonly<Record<string, string>>;
@@ -112,8 +114,11 @@ function readForeignFile(workspace: string, source: string): ForeignHooks {
       ? []
       : [`${source}: its permissions have no effect here. Hermes asks by its own rules.`];
   if (parsed.data.disableAllHooks) return { ...NOTHING, ignored };
-  const made = Object.entries(parsed.data.hooks).flatMap(([eventName, entries]) =>
-    entries.flatMap(handlersOf).map((handler) => hookOf({ ...handler, eventName, source, file }, workspace)),
+  const made = Object.entries(parsed.data.hooks ?? {}).flatMap(([eventName, entries]) =>
+    [entries]
+      .flat()
+      .flatMap(handlersOf)
+      .map((found) => hookOf({ ...found, eventName, source, file }, workspace)),
   );
   return {
     hooks: made.filter((hook) => typeof hook !== "string"),
@@ -122,19 +127,21 @@ function readForeignFile(workspace: string, source: string): ForeignHooks {
   };
 }
 
-type Found = Pick<ForeignHook, "matcher" | "eventName" | "source" | "file"> & { readonly handler: Handler };
+type Found = Pick<ForeignHook, "matcher" | "eventName" | "source" | "file"> & { readonly handler: unknown };
 
 /** The hook, or the reason in one line why it cannot be used. */
 function hookOf({ handler, ...found }: Found, workspace: string): ForeignHook | string {
   const { eventName, source } = found;
   const known = foreignEvent(eventName);
   if (known === undefined) return `${source}: hooks for ${eventName} have no effect in this version.`;
-  const command = commandOf(handler);
-  if (handler.type !== "command" || command === undefined) {
-    return `${source}: a hook for ${eventName} is not used, because it has no command for this system.`;
+  const parsed = handlerSchema.safeParse(handler);
+  const command = parsed.success && parsed.data.type === "command" ? commandOf(parsed.data) : undefined;
+  if (!parsed.success || command === undefined) {
+    const where = parsed.error?.issues[0]?.path.join(".");
+    const reason = where ? `its ${where} is not valid` : "it has no command for this system";
+    return `${source}: a hook for ${eventName} is not used, because ${reason}.`;
   }
-  const { env, cwd = "." } = handler;
-  const timeout = handler.timeout ?? handler.timeoutSec ?? DEFAULT_TIMEOUT_SECONDS;
+  const { env, cwd = ".", timeoutSec, timeout = timeoutSec ?? DEFAULT_TIMEOUT_SECONDS[known.format] } = parsed.data;
   return {
     ...found,
     ...known,
@@ -146,21 +153,22 @@ function hookOf({ handler, ...found }: Found, workspace: string): ForeignHook | 
   };
 }
 
-function handlersOf(entry: z.infer<typeof groupSchema> | Handler) {
-  const isGroup = (one: typeof entry): one is z.infer<typeof groupSchema> => Array.isArray(one["hooks"]);
-  const matcher = entry.matcher === "" || entry.matcher === "*" ? undefined : entry.matcher;
-  return (isGroup(entry) ? entry.hooks : [entry]).map((handler) => ({ matcher, handler }));
+/** The handlers of a group, or a handler alone. */
+function handlersOf(entry: unknown) {
+  const { matcher, hooks = [entry] } = entrySchema.safeParse(entry).data ?? {};
+  return hooks.map((handler) => ({ matcher: matcher === "" || matcher === "*" ? undefined : matcher, handler }));
+}
+
+/** In Claude Code a pattern is a list of names, or an expression that some part of a name matches. */
+function foreignMatcher(matcher: string | undefined): (name: string) => boolean {
+  if (matcher === undefined) return () => true;
+  const isList = /^[\w\s,|-]+$/.test(matcher);
+  return matcherOf(isList ? matcher.trim().replaceAll(/\s*[,|]\s*/g, "|") : `.*(?:${matcher}).*`);
 }
 
 function commandOf({ command, bash, powershell, linux, osx, windows }: Handler): string | undefined {
-  switch (process.platform) {
-    case "win32":
-      return windows ?? powershell ?? command;
-    case "darwin":
-      return osx ?? bash ?? command;
-    default:
-      return linux ?? bash ?? command;
-  }
+  if (process.platform === "win32") return windows ?? powershell ?? command;
+  return (process.platform === "darwin" ? osx : linux) ?? bash ?? command;
 }
 
 /** Hashes of a hook. The hook runs only while its content has the hash that the user has allowed. */
@@ -186,7 +194,7 @@ export function foreignHook(
   { place, isAllowed }: { readonly place: CommandPlace; readonly isAllowed: (hash: string) => boolean },
 ): Hook {
   const { event, matcher, command, timeoutSeconds, failClosed, folder, eventName, format } = definition;
-  const covers = matcher === undefined ? () => true : matcherOf(matcher);
+  const covers = foreignMatcher(matcher);
   const env = { ...definition.env, CLAUDE_PROJECT_DIR: place.cwd };
   const run = async (
     payload: HookPayload,

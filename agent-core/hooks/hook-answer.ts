@@ -2,43 +2,50 @@
 import * as z from "zod";
 import type { FilterEnd } from "../platform/children/run-filter.ts";
 import { parseJson } from "../platform/json.ts";
+import { bothEnds } from "../platform/one-line.ts";
 import type { HookEvent, HookPayload, HookVerdict } from "./hook.ts";
 
 /** Exit code with which a command blocks, as in Claude Code. */
 const BLOCKING_EXIT = 2;
-/** Characters of the reason that a command prints as an error. */
+/** Text of a hook that the model gets; longer ones keep both ends. Characters. */
+const TEXT_CHARS = 10_000;
+/** Characters of an error that a failed command printed. */
 const REASON_CHARS = 400;
 /** Characters of an invalid answer in its error message. */
 const SHOWN_CHARS = 80;
 
 const record = z.record(z.string(), z.unknown());
+/** Hooks write null, or another type, for what they leave out. */
+const fields = record.optional().catch(undefined);
 const text = z.string().min(1).optional().catch(undefined);
-
-const permission = z.enum(["deny", "ask", "allow"]).optional().catch(undefined);
 
 const answerSchema = z.looseObject({
   decision: text,
   action: text,
   reason: text,
   message: text,
-  args: record.optional(),
-  tool_input: record.optional(),
+  args: fields,
+  tool_input: fields,
   context: text,
   result: z.string().optional().catch(undefined),
   continue: z.boolean().optional().catch(undefined),
   stopReason: text,
-  permissionDecision: permission,
+  /** Cursor. */
+  permission: text,
+  agentMessage: text,
+  permissionDecision: text,
   permissionDecisionReason: text,
-  modifiedArgs: record.optional(),
+  modifiedArgs: fields,
   additionalContext: text,
   hookSpecificOutput: z
     .looseObject({
-      permissionDecision: permission,
+      permissionDecision: text,
       permissionDecisionReason: text,
-      updatedInput: record.optional(),
+      updatedInput: fields,
       additionalContext: text,
     })
-    .optional(),
+    .optional()
+    .catch(undefined),
 });
 
 type HookFacts = Pick<HookPayload, "hook_event_name" | "tool_input">;
@@ -60,7 +67,7 @@ export function hookVerdict(
   isForeign: boolean,
 ): HookVerdict {
   const event = payload.hook_event_name;
-  const verdict = readVerdict(parseJson(output), payload);
+  const verdict = verdictIn(output, payload);
   if (exitCode === BLOCKING_EXIT && BLOCKABLE.has(event)) return blocked(verdict, errors);
   const isTightening = verdict?.decision === "block" || verdict?.decision === "ask";
   if (exitCode !== 0 && !isTightening) {
@@ -70,8 +77,20 @@ export function hookVerdict(
   return verdict ?? plainVerdict(output.trim(), event, isForeign);
 }
 
+/** The strictest verdict of the whole output, or of its lines: a hook also prints its log. */
+function verdictIn(output: string, payload: HookFacts): HookVerdict | undefined {
+  const plain = output.trim().replace(/^\ufeff/, "");
+  const first = readVerdict(parseJson(plain), payload);
+  if (first !== undefined) return first;
+  const lines = plain.split("\n").filter((line) => line.trim().startsWith("{"));
+  const verdicts = lines.map((line) => readVerdict(parseJson(line), payload)).filter((each) => each !== undefined);
+  return (
+    verdicts.find(({ decision }) => decision === "block") ?? verdicts.find(({ decision }) => decision) ?? verdicts[0]
+  );
+}
+
 function blocked(verdict: HookVerdict | undefined, errors: string): HookVerdict {
-  const printed = errors.trim().slice(0, REASON_CHARS).toWellFormed();
+  const printed = bothEnds(errors.trim(), TEXT_CHARS);
   const reason = (verdict?.decision === "block" ? verdict.reason : undefined) ?? (printed || undefined);
   return { decision: "block", ...(reason !== undefined && { reason }) };
 }
@@ -79,7 +98,7 @@ function blocked(verdict: HookVerdict | undefined, errors: string): HookVerdict 
 /** Verdict of output that is not a JSON object. */
 function plainVerdict(plain: string, event: HookEvent, isForeign: boolean): HookVerdict {
   if (plain === "") return {};
-  if (isForeign && CONTEXTUAL.has(event)) return { context: plain };
+  if (isForeign && CONTEXTUAL.has(event)) return { context: bothEnds(plain, TEXT_CHARS) };
   // A guard that meant to answer must not be missed.
   if (isForeign && (event !== "pre_tool_call" || !plain.startsWith("{"))) return {};
   throw new Error(`its answer is not a JSON object: ${JSON.stringify(plain.slice(0, SHOWN_CHARS))}`);
@@ -97,6 +116,7 @@ function verdictOf(answer: Answer, { hook_event_name: event, tool_input: before 
   const reason =
     own?.permissionDecisionReason ??
     answer.permissionDecisionReason ??
+    answer.agentMessage ??
     answer.reason ??
     answer.message ??
     answer.stopReason;
@@ -109,7 +129,7 @@ function verdictOf(answer: Answer, { hook_event_name: event, tool_input: before 
     ...(reason !== undefined && { reason }),
     ...(input !== undefined && event === "pre_tool_call" && { input }),
     ...(answer.result !== undefined && event === "transform_tool_result" && { text: answer.result }),
-    ...(context !== undefined && { context }),
+    ...(context !== undefined && { context: bothEnds(context, TEXT_CHARS) }),
   };
 }
 
@@ -123,10 +143,11 @@ const decisions: Readonly<Record<string, HookVerdict["decision"]>> = {
 
 function decisionOf(answer: Answer, event: HookEvent): HookVerdict["decision"] {
   if (answer.continue === false) return STOPPING.has(event) ? undefined : "block";
-  const said = answer.hookSpecificOutput?.permissionDecision ?? answer.permissionDecision ?? answer.decision;
+  const own = answer.hookSpecificOutput?.permissionDecision;
+  const said = own ?? answer.permissionDecision ?? answer.permission ?? answer.decision;
   // In the original Hermes Agent `action: approve` asks the user. In Claude Code `decision: approve` allows the call.
   if (said === undefined && answer.action === "approve") return "ask";
-  const word = said ?? answer.action ?? "";
+  const word = (said ?? answer.action ?? "").toLowerCase();
   if (word === "continue" && STOPPING.has(event) && (answer.message ?? answer.reason) !== undefined) return "block";
   return decisions[word];
 }

@@ -31,7 +31,6 @@ export const HOOK_EVENTS = [
   "pre_verify",
   /** Before the first turn of an open session. `context` counts as that of `pre_llm_call`. */
   "on_session_start",
-  /** After each turn. */
   "on_session_end",
   /** Before an open session closes. */
   "on_session_finalize",
@@ -118,7 +117,6 @@ export type MergedVerdict = {
   readonly changedBy: readonly string[];
 };
 
-/** Facts of one event. */
 export type HookFacts = {
   readonly callId?: string;
   readonly tool?: string;
@@ -135,7 +133,6 @@ export type HooksOptions = {
   readonly cwd: string;
   /** Folder of the Hermes home, absolute. */
   readonly home: string;
-  /** Receives each run. */
   readonly report: (run: RecordedHook) => void;
   /** Milliseconds of a monotonic clock. */
   readonly monotonicNow: () => number;
@@ -156,7 +153,6 @@ const CONTINUE: MergedVerdict = {
 
 type Ran = { readonly hook: Hook; readonly verdict: HookVerdict };
 
-/** The hooks of one session. */
 export class Hooks {
   readonly #options: HooksOptions;
   readonly #closed = new AbortController();

@@ -115,7 +115,7 @@ class HooksExtension {
   }
 }
 
-/** Replaces hooks that could not be read: one of them may guard any call. */
+/** Blocks every call while the hooks cannot be read, since one of them may guard it. */
 function blockingHook(failure: string): Hook {
   const reason = `The hooks could not be read (${failure}), so no tool runs. Correct this, or remove the hooks.`;
   return {

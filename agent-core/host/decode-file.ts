@@ -61,8 +61,8 @@ async function readBytes(path: string, size: number, signal: AbortSignal): Promi
 
 /** `path` is for messages. */
 export async function decodeAny(path: string, bytes: Buffer): Promise<DecodedFile | FileFailure> {
-  const isUtf16 = /^(?:fffe|feff)/.test(bytes.toString("hex", 0, 2));
-  if (!isUtf16 && !bytes.subarray(0, BINARY_PROBE_BYTES).includes(0)) {
+  const isMarked = /^(?:fffe|feff|0000feff)/.test(bytes.toString("hex", 0, 4));
+  if (!isMarked && !bytes.subarray(0, BINARY_PROBE_BYTES).includes(0)) {
     const decoded = decodeUtf8(bytes);
     if (decoded !== undefined) return decoded;
   }
@@ -108,7 +108,6 @@ export async function encodeAs(text: string, { hasMark, encoding }: EncodingOf):
   return encodeOther(text, encoding, hasMark === true);
 }
 
-/** Encoding of a file. */
 export type EncodingOf = { readonly hasMark?: boolean; readonly encoding?: string };
 
 const REASONS: Readonly<Record<string, FileFailure["reason"]>> = {

@@ -115,6 +115,8 @@ export type SearchRequest = {
   readonly target: "content" | "files";
   /** `content`: a regular expression (Rust/PCRE-like subset); `files`: a glob or part of a name. */
   readonly pattern: string;
+  /** The pattern is text, not an expression. Default: false. */
+  readonly isPlain?: boolean;
   /** Absolute folder or file. */
   readonly root: string;
   /** Only files whose name matches this glob, or whose path in `root` does where it has a slash. */

@@ -7,8 +7,10 @@ import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import * as z from "zod";
 import { messageOf } from "../platform/errors.ts";
+import { escapePattern } from "../platform/escape-pattern.ts";
 import { findProgram } from "../platform/find-program.ts";
 import { readText } from "../platform/text-file.ts";
+import { decodeAny } from "./decode-file.ts";
 import type { HostSearch, SearchHit, SearchRequest, SearchResult } from "./host.ts";
 import {
   anyCaseGlob,
@@ -37,10 +39,16 @@ export function nodeSearch({ ripgrep }: NodeSearchOptions = {}): HostSearch {
       if (root === undefined) return { ok: false, message: `${request.root} does not exist.` };
       if (program === undefined) program = findProgram("rg") ?? null;
       const byRipgrep = program === null ? undefined : await completeSearch(program, request, signal);
-      const result = byRipgrep ?? (await builtInSearch(request, signal));
+      // ripgrep looks for the bytes of UTF-8, which a file in another encoding does not have.
+      const isMissed = byRipgrep?.ok && byRipgrep.hits.length === 0 && isBeyondAscii(request);
+      const result = byRipgrep === undefined || isMissed ? await builtInSearch(request, signal) : byRipgrep;
       return result.ok ? inOrder(request, result) : result;
     },
   };
+}
+
+function isBeyondAscii({ target, pattern }: SearchRequest): boolean {
+  return target === "content" && /\P{ASCII}/u.test(pattern);
 }
 
 function inOrder({ target }: SearchRequest, result: Extract<SearchResult, { ok: true }>): SearchResult {
@@ -123,10 +131,16 @@ const HIT_OPTIONS = {
 };
 
 function argumentsOf(request: SearchRequest): readonly string[] {
-  const { target, pattern, root, fileGlob = "", contextLines = 0, hits = "lines" } = request;
+  const { target, pattern, root, fileGlob = "", contextLines = 0, hits = "lines", isPlain = false } = request;
   // "-e" and "--" keep a pattern or a path that begins with a dash from being taken for an option.
   if (target === "files") return [...OPTIONS, "--files", "--null", "--", root];
-  const options = [...OPTIONS, ...HIT_OPTIONS[hits], "--engine", "auto"];
+  const options = [
+    ...OPTIONS,
+    ...HIT_OPTIONS[hits],
+    "--crlf",
+    ...(isPlain ? ["--fixed-strings"] : ["--engine", "auto"]),
+  ];
+  if (SPANS_LINES.test(pattern)) options.push("--multiline");
   if (!isNamedFile(request)) options.push("--max-filesize", String(MAX_SEARCHED_BYTES));
   // A glob on its own would bring back ignored files; a type of files does not.
   const glob = anyCaseGlob(fileGlob) ?? "";
@@ -134,6 +148,9 @@ function argumentsOf(request: SearchRequest): readonly string[] {
   if (contextLines > 0) options.push("--context", String(contextLines));
   return [...options, "-e", pattern, "--", root];
 }
+
+/** A pattern for text of several lines. */
+const SPANS_LINES = /\n|\\n|\[\\s\\S\]|\(\?s\)/;
 
 async function* records(stdout: Readable, separator: string): AsyncGenerator<string> {
   let rest = "";
@@ -187,21 +204,19 @@ function readEvent(line: string): SearchHit | undefined {
   if (event === undefined) return undefined;
   const { path, lines, line_number: lineNumber, submatches } = event.data;
   const written = textOf(lines);
-  const column = Buffer.from(written)
-    .subarray(0, submatches[0]?.start ?? 0)
-    .toString("utf8").length;
+  const start = submatches[0]?.start ?? 0;
+  const column = "text" in lines ? Buffer.from(written).subarray(0, start).toString("utf8").length : start;
   const cut = cutAround(written.replace(/\r?\n$/, ""), column);
   return { path: textOf(path), line: lineNumber ?? 0, ...cut, isContext: event.type === "context" };
 }
 
+/** Bytes that are no UTF-8 are most often Western European letters. */
 function textOf(value: z.infer<typeof bytesOrText>): string {
-  return "text" in value ? value.text : Buffer.from(value.bytes, "base64").toString("utf8");
+  return "text" in value ? value.text : Buffer.from(value.bytes, "base64").toString("latin1");
 }
 
 /** Time for one search: a pattern that backtracks without end must not hold the agent. Milliseconds. */
 const TIME_LIMIT_MS = 20_000;
-/** Git looks for a NUL in as much of a file to call it binary. */
-const BINARY_PROBE_BYTES = 8_000;
 
 /** JavaScript's regular expressions, and a time limit. */
 async function builtInSearch(request: SearchRequest, signal: AbortSignal): Promise<SearchResult> {
@@ -220,7 +235,7 @@ async function searchFiles(request: SearchRequest, signal: AbortSignal): Promise
 }
 
 async function searchContent(request: SearchRequest, signal: AbortSignal): Promise<SearchResult> {
-  const expression = compile(request.pattern);
+  const expression = compile(request);
   if (typeof expression === "string") return { ok: false, message: expression };
   const matches = matcherOf(request);
   const maxBytes = isNamedFile(request) ? Number.POSITIVE_INFINITY : MAX_SEARCHED_BYTES;
@@ -237,13 +252,34 @@ async function searchContent(request: SearchRequest, signal: AbortSignal): Promi
   return { ok: true, hits, truncated, engine: "built-in" };
 }
 
+/** Classes of POSIX, which ripgrep reads. */
+const POSIX = new Map(
+  [
+    "alnum=a-zA-Z0-9 alpha=a-zA-Z digit=0-9 lower=a-z upper=A-Z xdigit=0-9A-Fa-f word=\\w space=\\s blank=\\x20\\t",
+    "cntrl=\\x00-\\x1f\\x7f graph=!-~ print=\\x20-~ punct=!-\\/:-@\\[-`\\{-~",
+  ].flatMap((line) =>
+    line.split(" ").map((each) => [each.slice(0, each.indexOf("=")), each.slice(each.indexOf("=") + 1)]),
+  ),
+);
+
+/** A pattern of ripgrep as JavaScript writes it. */
+function translated(pattern: string): string {
+  return pattern
+    .replaceAll(/\[:(\w+):\]/g, (written, name: string) => POSIX.get(name) ?? written)
+    .replaceAll(/\(\?P(?=<\w)/g, "(?");
+}
+
 /** Regular expression, or the reason why the pattern is not valid. */
-function compile(pattern: string): RegExp | string {
+function compile({ pattern, isPlain = false }: SearchRequest): RegExp | string {
+  const { flags = "", rest = "" } = /^\(\?(?<flags>[ims]+)\)(?<rest>[\s\S]*)$/.exec(pattern)?.groups ?? {
+    rest: pattern,
+  };
+  const source = isPlain ? escapePattern(pattern) : translated(rest);
   try {
-    return new RegExp(pattern, "u");
+    return new RegExp(source, `gmu${flags.replaceAll("m", "")}`);
   } catch {
     try {
-      return new RegExp(pattern); // legal without the stricter Unicode rules, as `\-` is
+      return new RegExp(source, `gm${flags.replaceAll("m", "")}`); // legal without the stricter Unicode rules, as `\-` is
     } catch (error) {
       return `The pattern is not a regular expression: ${messageOf(error)}`;
     }
@@ -291,28 +327,23 @@ async function searchableText(path: string, maxBytes: number): Promise<string | 
   const found = await stat(path).catch(() => undefined);
   if (found === undefined || found.size > maxBytes) return undefined;
   const bytes = await readFile(path).catch(() => undefined);
-  if (bytes === undefined || bytes.subarray(0, BINARY_PROBE_BYTES).includes(0)) return undefined;
-  return bytes.toString("utf8");
+  const decoded = bytes && (await decodeAny(path, bytes));
+  return decoded?.ok ? decoded.text : undefined;
 }
 
 function hitsIn(
   path: string,
   text: string,
   expression: RegExp,
-  { contextLines = 0, hits = "lines" }: SearchRequest,
+  { contextLines = 0, hits = "lines", pattern }: SearchRequest,
 ): readonly SearchHit[] {
   const lines = text.split("\n").map((line) => line.replace(/\r$/, ""));
   if (lines.at(-1) === "") lines.pop();
-  const columns = new Map<number, number>();
-  for (const [index, line] of lines.entries()) {
-    const found = expression.exec(line);
-    if (found !== null) columns.set(index, found.index);
-  }
+  const columns = SPANS_LINES.test(pattern) ? spannedLines(text, expression) : matchedLines(lines, expression);
   if (columns.size === 0) return [];
   if (hits !== "lines") {
-    const all = new RegExp(expression, `${expression.flags}g`);
-    const count = [...columns.keys()].reduce((sum, index) => sum + [...(lines[index] ?? "").matchAll(all)].length, 0);
-    return [{ ...fileHit(path), count }];
+    const places = [...columns.keys()].map((index) => [...(lines[index] ?? "").matchAll(expression)].length || 1);
+    return [{ ...fileHit(path), count: places.reduce((sum, count) => sum + count, 0) }];
   }
   const shown = new Set<number>();
   for (const index of columns.keys()) {
@@ -325,4 +356,26 @@ function hitsIn(
       const cut = cutAround(lines[index] ?? "", columns.get(index) ?? 0);
       return { path, line: index + 1, ...cut, isContext: !columns.has(index) };
     });
+}
+
+/** Lines with a match, and the column of the first one in each. */
+function matchedLines(lines: readonly string[], expression: RegExp): ReadonlyMap<number, number> {
+  const columns = new Map<number, number>();
+  for (const [index, line] of lines.entries()) {
+    const column = line.search(expression);
+    if (column >= 0) columns.set(index, column);
+  }
+  return columns;
+}
+
+/** As `matchedLines`, for matches of several lines, all of which are shown. */
+function spannedLines(text: string, expression: RegExp): ReadonlyMap<number, number> {
+  const columns = new Map<number, number>();
+  const plain = text.replaceAll("\r\n", "\n");
+  for (const { index, 0: matched } of plain.matchAll(expression)) {
+    const before = plain.slice(0, index).split("\n");
+    for (const [offset] of matched.replace(/\n$/, "").split("\n").entries())
+      columns.set(before.length - 1 + offset, offset === 0 ? (before.at(-1)?.length ?? 0) : 0);
+  }
+  return columns;
 }

@@ -14,13 +14,19 @@ const PROBE_BYTES = 65_536;
 const USUAL_SHARE = 0.6;
 
 /** Characters that a text in an encoding of two bytes has among its others; `lead`: usual first bytes. */
-const WIDE: readonly { readonly name: string; readonly usual: RegExp; readonly lead?: readonly [number, number] }[] = [
-  { name: "shift_jis", usual: /[\u3040-\u30ff\u3001\u3002]/ },
+const WIDE: readonly {
+  readonly name: string;
+  readonly usual: RegExp;
+  readonly lead?: readonly [number, number];
+  /** The second byte of a character may be any. */
+  readonly isDense?: true;
+}[] = [
+  { name: "shift_jis", usual: /[\u3000-\u30ff\u4e00-\u9fff\uff01-\uff5e]/, lead: [0x81, 0x97], isDense: true },
   { name: "euc-jp", usual: /[\u3040-\u30ff\u3001\u3002]/ },
-  { name: "euc-kr", usual: /[\uac00-\ud7a3]/ },
+  { name: "euc-kr", usual: /[\uac00-\ud7a3]/, lead: [0xb0, 0xc8] },
   // The first half of the characters of GB 2312 and Big5 are the usual ones.
   { name: "gb18030", usual: /[\u4e00-\u9fff\u3000-\u3011\uff01-\uff1f]/, lead: [0xa1, 0xd7] },
-  { name: "big5", usual: /[\u4e00-\u9fff\u3000-\u3011\uff01-\uff1f]/, lead: [0xa1, 0xc6] },
+  { name: "big5", usual: /[\u4e00-\u9fff\u3000-\u3011\uff01-\uff1f]/, lead: [0xa1, 0xc6], isDense: true },
 ];
 /** Japanese text is at least so much kana; the rest is kanji. */
 const KANA_SHARE = 0.3;
@@ -28,11 +34,13 @@ const KANA_SHARE = 0.3;
 /** Characters that no text has. */
 const CONTROL = /\ufffd|[^\P{Cc}\s]/u;
 
-/** Undefined for bytes that are no text. */
+/** Encodings by their byte order marks. */
+const MARKS = { fffe0000: "utf-32le", "0000feff": "utf-32be", fffe: "utf-16le", feff: "utf-16be" };
+
 export function decodeOther(bytes: Buffer): OtherText | undefined {
-  const mark = bytes.toString("hex", 0, 2);
-  if (mark === "fffe") return decoded(bytes, "utf-16le", true);
-  if (mark === "feff") return decoded(bytes, "utf-16be", true);
+  const start = bytes.toString("hex", 0, 4);
+  const marked = Object.entries(MARKS).find(([mark]) => start.startsWith(mark));
+  if (marked !== undefined) return decoded(bytes, marked[1], true);
   const probe = bytes.subarray(0, PROBE_BYTES);
   if (probe.includes(0)) {
     const [little, big] = [0, 1].map((first) => zeroShare(probe, 1 - first));
@@ -44,7 +52,8 @@ export function decodeOther(bytes: Buffer): OtherText | undefined {
     .toSorted((first, second) => second.share - first.share)
     .map(({ name }) => decoded(bytes, name, false))
     .find((text) => text !== undefined);
-  return wide ?? decoded(bytes, narrowOf(probe), false);
+  const narrow = NARROW.toSorted((first, second) => oddities(probe, first) - oddities(probe, second));
+  return wide ?? narrow.map((name) => decoded(bytes, name, false)).find((text) => text !== undefined);
 }
 
 /** Throws an Error for a text with characters that the encoding lacks. */
@@ -66,27 +75,32 @@ function zeroShare(bytes: Buffer, first: number): number {
   return (2 * zeros) / bytes.length;
 }
 
+type Wide = (typeof WIDE)[number];
+
 /** Share of usual ones among the characters beyond ASCII; 0 when the bytes are none of this encoding. */
-function usualShare(probe: Buffer, { name, usual, lead }: (typeof WIDE)[number]): number {
+function usualShare(probe: Buffer, wide: Wide): number {
+  const { name, usual, lead } = wide;
   const text = iconv.decode(probe, name).slice(0, -1); // a cut character may end the probe
   const beyond = [...text].filter((character) => character > "\u007f");
   if (text.includes("\ufffd") || beyond.length === 0) return 0;
   const common = beyond.filter(
-    (character) => usual.test(character) && (lead === undefined || isUsual(character, name, lead)),
+    (character) => usual.test(character) && (lead === undefined || isUsual(character, wide)),
   );
   const share = common.length / beyond.length;
-  return lead === undefined && name !== "euc-kr" ? Math.min(1, share / KANA_SHARE) * (1 - 0.001) : share;
+  return lead === undefined ? Math.min(1, share / KANA_SHARE) * (1 - 0.001) : share;
 }
 
-function isUsual(character: string, name: string, [low, high]: readonly [number, number]): boolean {
+function isUsual(character: string, { name, lead: [low, high] = [0, 0], isDense }: Wide): boolean {
   const [first = 0, second = 0] = iconv.encode(character, name);
-  return first >= low && first <= high && (name === "big5" || second >= 0xa1);
+  return first >= low && first <= high && (isDense === true || second >= 0xa1);
 }
 
-/** Western European letters stand alone among ASCII; those of Cyrillic make words. */
-function narrowOf(probe: Buffer): string {
-  const text = probe.toString("latin1");
-  const letters = text.match(/[\u00c0-\u00ff]/g)?.length ?? 0;
-  const inWords = text.match(/[\u00c0-\u00ff]{3,}/g)?.join("").length ?? 0;
-  return inWords > letters * USUAL_SHARE ? "windows-1251" : "windows-1252";
+/** Encodings of one byte, the usual ones first. */
+const NARROW = ["windows-1252", "windows-1251", "windows-1250", "windows-1253", "koi8-r", "cp866"];
+/** Signs of a wrong encoding: capitals and symbols inside of words, two alphabets in one, Latin words without a plain letter. */
+const ODD =
+  /\p{Ll}\p{Lu}|\p{L}[^\p{L}\p{P}\s\d_=+<>$^|~]+\p{L}|\p{L}[¿¡]\p{L}|\p{Script=Latin}[\p{Script=Cyrillic}\p{Script=Greek}]|[\p{Script=Cyrillic}\p{Script=Greek}]\p{Script=Latin}|(?![a-zA-Z])\p{Script=Latin}(?![a-zA-Z])\p{Script=Latin}(?![a-zA-Z])\p{Script=Latin}/gu;
+
+function oddities(probe: Buffer, encoding: string): number {
+  return iconv.decode(probe, encoding).match(ODD)?.length ?? 0;
 }

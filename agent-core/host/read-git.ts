@@ -1,6 +1,8 @@
 /** Reads repositories by the user's git. Never writes to one, and never runs a program of it. */
 import { readFile } from "node:fs/promises";
-import { isAbsolute, join } from "node:path";
+import { homedir } from "node:os";
+import { isAbsolute, join, resolve } from "node:path";
+import { statOf } from "../platform/paths.ts";
 import { type GitLayout, gitLayout, gitLayoutSync } from "./git-layout.ts";
 import { type GitResult, type GitSetting, runGit, runGitScriptSync, runGitSync } from "./run-git.ts";
 
@@ -27,7 +29,7 @@ export async function readGit(
 ): Promise<Buffer | undefined> {
   const folders = plausible(await gitLayout(folder));
   if (folders === undefined) return undefined;
-  const settings = withoutPrograms(await runGit(LIST, { cwd: folder, folders }));
+  const settings = withoutPrograms(fresh(folders) ?? keep(folders, await runGit(LIST, { cwd: folders.own, folders })));
   if (settings === undefined) return undefined;
   const { exitCode, stdout } = await runGit(args, { cwd: folder, folders, settings, ...options });
   return exitCode === 0 ? stdout : undefined;
@@ -37,7 +39,7 @@ export async function readGit(
 export function readGitSync(folder: string, args: readonly string[], options: GitOptions = {}): Buffer | undefined {
   const folders = plausible(gitLayoutSync(folder));
   if (folders === undefined) return undefined;
-  const settings = withoutPrograms(runGitSync(LIST, { cwd: folder, folders }));
+  const settings = withoutPrograms(settingsOf(folders));
   if (settings === undefined) return undefined;
   const { exitCode, stdout } = runGitSync(args, { cwd: folder, folders, settings, ...options });
   return exitCode === 0 ? stdout : undefined;
@@ -46,7 +48,7 @@ export function readGitSync(folder: string, args: readonly string[], options: Gi
 /** Output of a shell script that only reads by git; undefined without a repository, and when the script fails. */
 export function runScriptSync(folder: string, script: string, words: readonly string[]): string | undefined {
   const folders = plausible(gitLayoutSync(folder));
-  const settings = folders && withoutPrograms(runGitSync(LIST, { cwd: folder, folders }));
+  const settings = folders && withoutPrograms(settingsOf(folders));
   if (settings === undefined) return undefined;
   const { exitCode, stdout } = runGitScriptSync(script, words, { cwd: folder, folders, settings });
   return exitCode === 0 ? stdout.toString() : undefined;
@@ -57,7 +59,14 @@ function plausible(layout: GitLayout | undefined): GitLayout | undefined {
   return layout !== undefined && (layout.isMutual || layout.own === layout.common) ? layout : undefined;
 }
 
-const LIST = ["config", "--list", "--show-scope", "--null"];
+const LIST = ["config", "--list", "--show-scope", "--show-origin", "--null"];
+
+type Known = { readonly settings: readonly ScopedSetting[]; readonly files: readonly string[]; readonly state: string };
+
+/** Settings by git folder. They hold until a file changes that git read for them. */
+const known = new Map<string, Known>();
+/** Two changes within this time may leave the same time of change. Milliseconds. */
+const CLOCK_TICK_MS = 50;
 
 /**
  * All settings that git reads for the repository around `folder` (absolute), with those of the user and the machine.
@@ -65,26 +74,51 @@ const LIST = ["config", "--list", "--show-scope", "--null"];
  */
 export function gitSettings(folder: string): readonly ScopedSetting[] | undefined {
   const folders = plausible(gitLayoutSync(folder));
-  return folders && readSettings(runGitSync(LIST, { cwd: folder, folders }));
+  return folders && settingsOf(folders);
 }
 
-function readSettings({ exitCode, stdout }: GitResult): readonly ScopedSetting[] | undefined {
+function settingsOf(folders: GitLayout): readonly ScopedSetting[] | undefined {
+  return fresh(folders) ?? keep(folders, runGitSync(LIST, { cwd: folders.own, folders }));
+}
+
+function fresh({ own }: GitLayout): readonly ScopedSetting[] | undefined {
+  const answer = known.get(own);
+  return answer && stateOf(answer.files) === answer.state ? answer.settings : undefined;
+}
+
+function keep(folders: GitLayout, { exitCode, stdout }: GitResult): readonly ScopedSetting[] | undefined {
   if (exitCode !== 0) return undefined;
+  const { own, common } = folders;
+  const settings: ScopedSetting[] = [];
+  const files = new Set([join(common, "config"), join(own, "config.worktree"), ...PERSONAL]);
   const texts = stdout.toString().split("\0");
-  return texts.flatMap((text, at) => {
-    const scope = texts[at - 1];
-    if (at % 2 === 0 || scope === undefined || scope === "command") return [];
+  for (let at = 0; at + 2 < texts.length; at += 3) {
+    const [scope = "", origin = "", text = ""] = texts.slice(at, at + 3);
+    if (origin.startsWith("file:")) files.add(resolve(own, origin.slice("file:".length)));
     const end = text.indexOf("\n");
-    return [{ scope, key: end < 0 ? text : text.slice(0, end), value: end < 0 ? "" : text.slice(end + 1) }];
-  });
+    const [key, value] = end < 0 ? [text, ""] : [text.slice(0, end), text.slice(end + 1)];
+    if (scope !== "command") settings.push({ scope, key, value });
+  }
+  // An included file may appear, and a branch may bring one.
+  const isWhole = !settings.some(({ key }) => key.startsWith("include"));
+  const isOld = [...files].every((path) => Date.now() - (statOf(path)?.ctimeMs ?? 0) > CLOCK_TICK_MS);
+  if (isWhole && isOld) known.set(own, { settings, files: [...files], state: stateOf([...files]) });
+  return settings;
+}
+
+const PERSONAL = [join(homedir(), ".gitconfig"), join(homedir(), ".config", "git", "config"), "/etc/gitconfig"];
+
+function stateOf(files: readonly string[]): string {
+  const stats = files.map(statOf).map((stat) => stat && [stat.dev, stat.ino, stat.ctimeMs, stat.size]);
+  return JSON.stringify(stats);
 }
 
 /** Settings with a name of the repository's own that start a program. A file with a filter then counts as changed. */
 const PROGRAM =
   /^(?:filter\..*\.(?:clean|smudge|process)|diff\..*\.(?:command|textconv)|merge\..*\.driver|hook\..*\.command)$/;
 
-function withoutPrograms(result: GitResult): readonly GitSetting[] | undefined {
-  const programs = readSettings(result)?.filter(({ key }) => PROGRAM.test(key));
+function withoutPrograms(settings: readonly ScopedSetting[] | undefined): readonly GitSetting[] | undefined {
+  const programs = settings?.filter(({ key }) => PROGRAM.test(key));
   return programs?.flatMap(({ key }): GitSetting[] => [
     [key, ""],
     ...(key.startsWith("filter.") ? [[key.replace(/[^.]+$/, "required"), "false"] as const] : []),

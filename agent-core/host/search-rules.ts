@@ -6,6 +6,7 @@ import { existsSync } from "node:fs";
 import { basename, join, relative, resolve, sep } from "node:path";
 import type { Ignore } from "ignore";
 import ignore from "ignore";
+import { escapePattern } from "../platform/escape-pattern.ts";
 
 /** Hits of one search at most, context lines included. */
 export const MAX_HITS = 10_000;
@@ -14,36 +15,81 @@ export const MAX_SEARCHED_BYTES = 10_000_000;
 /** Longer lines are cut around their first match. Characters. */
 const MAX_LINE_CHARS = 10_000;
 
-const SPECIAL = /[.+^$()|\\]/;
-
 type PathTest = (path: string) => boolean;
 
-/** Test of an absolute path in `root` for a search by name: a glob, or else a part of the path. */
+/** Test of an absolute path in `root` for a search by name: a part of the path, a glob, or a regular expression. */
 export function nameMatcher(pattern: string, root: string): PathTest {
-  if (/[*?[{]/.test(pattern)) return globMatcher(pattern, root);
-  const wanted = pattern.toLowerCase();
-  return (path) => inRoot(path, root).toLowerCase().includes(wanted);
+  const part = innerPath(pattern, root).toLowerCase();
+  const glob = globMatcher(pattern, root);
+  const regex = REGEX.test(pattern) ? regexOf(pattern) : undefined;
+  return (path) => {
+    const inner = inRoot(path, root);
+    return part === "" || inner.toLowerCase().includes(part) || glob(path) || regex?.test(inner) === true;
+  };
+}
+
+/** Signs of a regular expression in a pattern for names, where a glob is meant to stand. */
+const REGEX = /\\[.wd]|\.[*+]|\||\$$|^\^/;
+
+function regexOf(pattern: string): RegExp | undefined {
+  try {
+    return new RegExp(pattern, "i");
+  } catch {
+    return undefined;
+  }
 }
 
 /**
- * Test of an absolute path in `root` by a glob: for the file name, or for the path in `root` if it has a slash. A path that
- * exists is meant as it is, and a folder means all files in it. A leading `!` excludes; commas separate alternatives.
+ * Test of an absolute path in `root` by a glob: for the file name, or for the path in `root` if it has a slash. A path or name
+ * that exists is meant as it is, and a folder means all files in it. A leading `!` excludes; commas, or blanks between globs,
+ * separate alternatives. A word alone is also the name of a folder, or an ending of names.
  */
 export function globMatcher(written: string, root: string): PathTest {
-  if (written.startsWith("!")) {
-    const isExcluded = globMatcher(written.slice(1), root);
-    return (path) => !isExcluded(path);
-  }
   const named = resolve(root, written);
   if (written.includes("/") && existsSync(named)) return (path) => path === named || path.startsWith(named + sep);
-  const inner = named.startsWith(root + sep) && written.startsWith("/") ? inRoot(named, root) : written;
-  const glob = inner.replace(/^\.\//, "");
-  const pattern = globPattern(/^[^{}]*,[^{}]*$/.test(glob) ? `{${glob}}` : glob);
-  return (path) => pattern.test(glob.includes("/") ? inRoot(path, root) : basename(path));
+  const parts = alternativesIn(written);
+  const globs = [...new Set([written, ...parts])].filter((glob) => !glob.startsWith("!"));
+  const wanted = globs.map((glob) => oneGlob(innerPath(glob, root)));
+  const excluding = parts.filter((glob) => glob.startsWith("!"));
+  const unwanted = excluding.map((glob) => globMatcher(glob.slice(1), root));
+  return (path) => {
+    const inner = inRoot(path, root);
+    return (wanted.length === 0 || wanted.some((matches) => matches(inner))) && !unwanted.some((test) => test(path));
+  };
+}
+
+function oneGlob(glob: string): (inner: string) => boolean {
+  const pattern = globPattern(glob);
+  if (glob.includes("/")) return (inner) => pattern.test(inner);
+  const isWord = !/[*?]/.test(glob);
+  const ending = `.${glob.replace(/^\./, "")}`.toLowerCase();
+  return (inner) => {
+    const parts = inner.split("/");
+    if (pattern.test(parts.at(-1) ?? "")) return true;
+    return isWord && (inner.toLowerCase().endsWith(ending) || parts.slice(0, -1).some((part) => pattern.test(part)));
+  };
+}
+
+/** The globs of a list. Blanks separate only what cannot be a name. */
+function alternativesIn(written: string): readonly string[] {
+  const listed = written.replace(/^\s*\[(?=\s*["'])|(?<=["']\s*)\]\s*$/g, "");
+  const parts = listed
+    .split(/[,;|](?![^{]*\}|[^[]*\]|[^(]*\))/)
+    .map((part) => part.trim().replace(/^(["'])(.*)\1$/, "$2"));
+  const words = (parts[0] ?? "").split(/\s+/);
+  const isList = parts.length === 1 && words.every((word) => /[*?]|^\.\w+$/.test(word));
+  return (isList ? words : parts).filter((part) => part !== "");
+}
+
+/** A path or glob as it stands below `root`, with slashes, and its letters in one piece. */
+function innerPath(written: string, root: string): string {
+  const slashed = written.replaceAll(/\\(?=[\w*.])/g, "/");
+  const below = slashed.startsWith(`${root}${sep}`) ? slashed.slice(root.length + 1) : slashed;
+  return below.replace(/^(?:\.?\/)+/, "").normalize("NFC");
 }
 
 function inRoot(path: string, root: string): string {
-  return relative(root, path).split(sep).join("/") || basename(path);
+  return (relative(root, path).split(sep).join("/") || basename(path)).normalize("NFC");
 }
 
 /** The line of a hit, cut around the match at `column`. */
@@ -57,65 +103,48 @@ export function cutAround(line: string, column: number): { readonly text: string
  * `*.[tT][sS]`. Undefined when there is none.
  */
 export function anyCaseGlob(glob: string): string | undefined {
-  if (/^!|\/|^[^{]*,/.test(glob)) return undefined;
-  return glob.replace(/\[[^\]]*\]|\p{L}/gu, (part) => {
-    const [lower, upper] = [part.toLowerCase(), part.toUpperCase()];
-    return part.startsWith("[") || lower === upper ? part : `[${lower}${upper}]`;
-  });
+  if (!/^\*\.(?:\w+|\{[\w,]+\})$/.test(glob)) return undefined;
+  return glob.replace(/[a-z]/gi, (letter) => `[${letter.toLowerCase()}${letter.toUpperCase()}]`);
 }
 
-/** Regular expression for a glob. An unclosed bracket or brace matches itself. */
+/** Regular expression for a glob. Brackets and braces are also the characters that they are, as in `app/[id]/page.tsx`. */
 export function globPattern(glob: string): RegExp {
   try {
     return new RegExp(`^${translate(glob)}$`, "iu");
   } catch {
-    return new RegExp(`^${glob.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}$`, "iu");
+    return new RegExp(`^${escapePattern(glob)}$`, "iu");
   }
 }
 
-function translate(glob: string): string {
-  let pattern = "";
-  for (let index = 0; index < glob.length; index += 1) {
-    const rest = glob.slice(index);
-    const [matched, replacement] = token(rest);
-    pattern += replacement;
-    index += matched - 1;
-  }
-  return pattern;
-}
+/** A bracket, braces with inner ones, stars with a slash, or one character. */
+const TOKEN = /\*\*\/|\*\*|\[!?[^\]]+\]|\{(?:[^{}]|\{[^{}]*\})*\}|\\?./gsu;
 
-/** Length of the next token in characters, and its regular expression. */
-function token(rest: string): readonly [number, string] {
-  if (rest.startsWith("**/")) return [3, "(?:.*/)?"];
-  if (rest.startsWith("**")) return [2, ".*"];
-  const [first = ""] = rest;
-  switch (first) {
-    case "*":
-      return [1, "[^/]*"];
-    case "?":
-      return [1, "[^/]"];
-    case "[": {
-      const bracket = /^\[!?[^\]]+\]/.exec(rest)?.[0];
-      return bracket === undefined
-        ? [1, "\\["]
-        : [bracket.length, bracket.replace(/^\[!/, "[^").replaceAll("\\", "\\\\")];
+/** Alternatives of bash, such as `@(ts|tsx)`. */
+const BASH_CHOICES = /([@+?*])\(([^()]*\|[^()]*)\)/g;
+
+function translate(written: string): string {
+  const glob = written.replaceAll(BASH_CHOICES, (_, many: string, choices: string) => {
+    return `{${choices.replaceAll("|", ",")}${many === "?" || many === "*" ? "," : ""}}`;
+  });
+  return glob.replaceAll(TOKEN, (token) => {
+    if (token === "**/") return "(?:.*/)?";
+    if (token === "**") return ".*";
+    if (token === "*") return "[^/]*";
+    if (token === "?") return "[^/]";
+    if (token.length > 2 && token.startsWith("[")) {
+      const characters = token.slice(1, -1).replace(/^!/, "^").replaceAll(/[\\[]/g, "\\$&");
+      return `(?:[${characters}]|${escapePattern(token)})`;
     }
-    case "{": {
-      const braces = /^\{([^{}]*)\}/.exec(rest);
-      if (braces === null) return [1, "\\{"];
-      return [braces[0].length, `(?:${(braces[1] ?? "").split(",").map(translate).join("|")})`];
+    if (token.length > 1 && token.startsWith("{")) {
+      const choices = token.slice(1, -1).split(/,(?![^{]*\})/);
+      return `(?:${choices.map(translate).join("|")}|${escapePattern(token)})`;
     }
-    case "}":
-    case "]":
-      return [1, `\\${first}`];
-    default:
-      return [1, SPECIAL.test(first) ? `\\${first}` : first];
-  }
+    return escapePattern(token.replace(/^\\(?=.)/, ""));
+  });
 }
 
 const IGNORE_FILES = [".gitignore", ".ignore"];
 
-/** Rules of one folder's ignore files. */
 export type FolderRules = { readonly folder: string; readonly rules: Ignore };
 
 /** Paths of the ignore files among the names in a folder. */

@@ -1,9 +1,10 @@
 /** Paths as models mean them, and the folders of one workspace. */
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, isAbsolute, join, normalize, sep } from "node:path";
+import { fileURLToPath } from "node:url";
 import { distinctNames } from "../platform/names.ts";
-import { pathBelow } from "../platform/paths.ts";
+import { entriesOf, pathBelow } from "../platform/paths.ts";
 
 /** Places that a path of the model may start at. */
 export type MeantPlaces = {
@@ -15,11 +16,13 @@ export type MeantPlaces = {
 
 /** Arguments that hold one path. */
 const PATH_FIELDS = ["path", "image", "workdir"] as const;
+/** Paths of existing files in a patch of several files. */
+const PATCHED = /^(\*\*\* (?:Update|Delete) File: )(.+)$/gm;
 
 /**
  * Arguments of a call with the paths that the model means. A path that exists is meant as it is. `lib/a.ts` may start at the
  * further workspace folder `lib`, as VS Code labels its files, `/tmp/a` is where commands in the sandbox have it, and a name may
- * look like the only such name of its folder.
+ * look like the only such name of its folder, or be written as links, diffs and shells write it.
  */
 export function withMeantPaths(input: unknown, places: MeantPlaces): unknown {
   if (typeof input !== "object" || input === null) return input;
@@ -29,13 +32,21 @@ export function withMeantPaths(input: unknown, places: MeantPlaces): unknown {
     const meant = typeof path === "string" ? meantPath(path, places) : undefined;
     return meant === undefined ? [] : [[field, meant] as const];
   });
-  return changed.length === 0 ? input : { ...input, ...Object.fromEntries(changed) };
+  const patch: unknown = fields.get("patch");
+  const patched =
+    typeof patch === "string"
+      ? patch.replaceAll(PATCHED, (_, head: string, path: string) => head + (meantPath(path, places) ?? path))
+      : patch;
+  if (changed.length === 0 && patched === patch) return input;
+  return { ...input, ...Object.fromEntries(changed), ...(patched !== patch && { patch: patched }) };
 }
 
-/** Undefined when the path is meant as it is. */
 function meantPath(path: string, { cwd, otherFolders = [], temporaryFolder }: MeantPlaces): string | undefined {
   const absolute = isAbsolute(path) ? normalize(path) : join(cwd, path);
+  if (path.startsWith("file:")) return pathOfUri(path);
   if (path.includes("://") || path.startsWith("~") || existsSync(absolute)) return undefined;
+  const named = readingsOf(path, cwd).find((reading) => existsSync(reading));
+  if (named !== undefined) return named;
   if (!isAbsolute(path)) return inOtherFolder(path, cwd, otherFolders) ?? lookAlike(absolute);
   const isOwn = [cwd, ...otherFolders].some((folder) => pathBelow(folder, absolute) !== undefined);
   const inner = isOwn
@@ -45,6 +56,50 @@ function meantPath(path: string, { cwd, otherFolders = [], temporaryFolder }: Me
         .find((below) => below);
   const folder = inner === undefined ? undefined : temporaryFolder?.();
   return folder === undefined || inner === undefined ? lookAlike(absolute) : join(folder, inner);
+}
+
+/** Undefined for a file URL of another operating system, and for none. */
+export function pathOfUri(uri: string): string | undefined {
+  return attempt(() => fileURLToPath(uri));
+}
+
+function attempt(read: () => string): string | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}
+
+/** Quotes, stars of Markdown, angle brackets, or a link of Markdown around a path. */
+const WRAPPED = /^(?:\[[^\]]*\]\((.+)\)|<(.+)>|["'`*“]+(.+?)["'`*”]+)$/s;
+/** Lines behind a path, as compilers, editors, GitHub and people write them. */
+const LINES = /(?::L?\d+(?:[-:]L?\d+)*|#L\d+.*|\(\d+, ?\d+\)|,? \(?lines? \d+(?:-\d+)?\)?)$/;
+
+/** Absolute paths that a path may stand for: wrapped, mentioned, with lines, from a diff, a page, git or a shell, or from the root. */
+function readingsOf(path: string, cwd: string): readonly string[] {
+  const bare = path.trim().replace(WRAPPED, "$1$2$3");
+  const texts = [
+    bare,
+    bare.replace(/^@/, ""),
+    bare.replace(LINES, ""),
+    // git writes the bytes of letters beyond ASCII so.
+    bare.replaceAll(/(?:\\[0-3][0-7]{2})+/g, (bytes) =>
+      Buffer.from(
+        bytes
+          .split("\\")
+          .slice(1)
+          .map((byte) => Number.parseInt(byte, 8)),
+      ).toString(),
+    ),
+    bare.replace(/^[ab]\//, ""),
+    bare.replaceAll(/\\(?=[\s()[\]&'"])/g, ""),
+    bare.replaceAll("\\", "/"),
+    attempt(() => decodeURIComponent(bare)) ?? bare,
+  ];
+  const places = texts.map((text) => (isAbsolute(text) ? normalize(text) : join(cwd, text)));
+  // A path may repeat the working folder, or begin at it as at the root.
+  return [...places, join("/", bare), join(cwd, bare)].filter((place) => place !== normalize(path) && place !== cwd);
 }
 
 /** Folders of temporary files, which the sandbox replaces by one of its own. */
@@ -69,23 +124,16 @@ function lookAlike(path: string): string | undefined {
   if (parent === path) return undefined;
   const folder = existsSync(parent) ? parent : lookAlike(parent);
   const wanted = looksOf(basename(path));
-  const [name, other] = folder === undefined ? [] : namesIn(folder).filter((each) => looksOf(each) === wanted);
+  const [name, other] =
+    folder === undefined ? [] : entriesOf(folder).flatMap(({ name: each }) => (looksOf(each) === wanted ? [each] : []));
   return folder === undefined || name === undefined || other !== undefined ? undefined : join(folder, name);
-}
-
-function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
 }
 
 /** One form for characters that look the same: composed letters, blanks, quotes and dashes. */
 function looksOf(name: string): string {
   return name
     .normalize("NFKC")
-    .replaceAll(/\p{Cf}/gu, "")
+    .replaceAll(/\p{Cf}|\p{Variation_Selector}/gu, "")
     .replaceAll(/\s+/g, " ")
     .replaceAll(/[\u2018\u2019\u201a\u201b\u2032\u02bc]/g, "'")
     .replaceAll(/[\u201c-\u201f\u2033]/g, '"')

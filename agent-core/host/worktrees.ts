@@ -2,39 +2,88 @@
  * Work trees of git for sessions that run side by side: each has a folder and a branch of its own, beside the repository in
  * `NAME.worktrees/`, and ends as a merge, a branch, a patch, or not at all.
  */
-import { existsSync, realpathSync } from "node:fs";
-import { readdir, rmdir, writeFile } from "node:fs/promises";
+import { existsSync, readFileSync, realpathSync } from "node:fs";
+import { cp, rm, rmdir, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { UsageError } from "../platform/errors.ts";
+import type * as z from "zod";
+import type { Config } from "../config/sections.ts";
+import { runShell } from "../platform/children/run-filter.ts";
+import { messageOf, UsageError } from "../platform/errors.ts";
+import { withLock } from "../platform/locks/file-lock.ts";
 import { oneLine } from "../platform/one-line.ts";
 import type {
   HermesWorktree as Worktree,
   HermesWorktreeEnd as WorktreeEnd,
   HermesWorktreeState as WorktreeState,
+  worktreeMethods,
 } from "../protocol/worktrees.ts";
 import { gitLayout } from "./git-layout.ts";
 import { type GitSetting, runGit } from "./run-git.ts";
 
-/** Branches of such work trees begin with it. */
+/** Branches that are made for such work trees begin with it. */
 const PREFIX = "hermes/";
 /** End of the name of the folder that holds them. */
 const FOLDER = ".worktrees";
-const MAX_NAME = 60;
-/** A checkout of a large repository takes long. Milliseconds. */
-const CHECKOUT_MS = 600_000;
+/** File in the git folder of such a work tree, with the branch that was made for it: a session may check out another. */
+const MARK = "hermes-branch";
+/** Characters of a name: as many whole words as fit. */
+const MAX_NAME = 40;
+/** A large repository takes long to check out, to commit and to remove. Milliseconds. */
+const LONG_MS = 600_000;
+/** Processes that write files side by side: two and a half times as fast with two cores. */
+const CHECKOUT: readonly GitSetting[] = [["checkout.workers", "8"]];
+/** The installation of a large project's packages takes minutes. Milliseconds. */
+const SETUP_MS = 900_000;
 /** The user's key may ask for a password. */
 const UNSIGNED: readonly GitSetting[] = [["commit.gpgSign", "false"]];
 
-/** Makes a work tree of the repository around `cwd` at its present commit. Rejects with an Error in one line. */
+/**
+ * Makes a work tree of the repository around `cwd` at its present commit. `name`: of the task, or the task itself, whose
+ * first words name it. A name that is taken gets a number. Rejects with an Error in one line.
+ */
 export async function addWorktree(cwd: string, name: string): Promise<Worktree> {
   const base = await baseOf(cwd);
-  const word = wordOf(name);
-  if (word === "") throw new UsageError("A worktree needs a name of letters, digits and hyphens.");
-  const branch = `${PREFIX}${word}`;
-  const path = join(dirname(base), `${basename(base)}${FOLDER}`, word);
-  if (existsSync(path)) throw new UsageError(`${path} exists already. Choose another name.`);
-  await git(cwd, ["worktree", "add", "-b", branch, path, "HEAD"], { timeoutMs: CHECKOUT_MS });
+  const wanted = wordOf(name);
+  if (wanted === "") throw new UsageError("A worktree needs a name of letters, digits and hyphens.");
+  const { exitCode } = await runGit(["rev-parse", "--verify", "--quiet", "HEAD"], { cwd });
+  if (exitCode === 1) throw new UsageError("The repository has no commit yet, and a worktree starts from one.");
+  const folder = join(dirname(base), `${basename(base)}${FOLDER}`);
+  const isTaken = async (word: string): Promise<boolean> =>
+    existsSync(join(folder, word)) || (await git(cwd, ["for-each-ref", `refs/heads/${PREFIX}${word}`])) !== "";
+  let word = wanted;
+  for (let count = 2; await isTaken(word); count += 1) word = `${wanted}-${count}`;
+  const [branch, path] = [`${PREFIX}${word}`, join(folder, word)];
+  await git(cwd, ["worktree", "add", "-b", branch, path, "HEAD"], { settings: CHECKOUT });
+  await writeFile(await markOf(path), branch);
   return { path: realpathSync(path), branch, base };
+}
+
+/** Makes a work tree, with its copies and its set-up. A set-up that fails leaves the work tree. */
+export async function makeWorktree(
+  cwd: string,
+  name: string,
+  { copy, setup }: Config["worktrees"],
+): Promise<Worktree & { readonly problems: readonly string[] }> {
+  const worktree = await addWorktree(cwd, name);
+  try {
+    await copyIgnored(worktree, copy);
+    for (const command of setup) {
+      const { exitCode, output, errors } = await runShell(command, worktree.path, AbortSignal.timeout(SETUP_MS));
+      if (exitCode !== 0) throw new Error(`${command}: exit code ${exitCode}. ${oneLine(errors || output, 300)}`);
+    }
+    return { ...worktree, problems: [] };
+  } catch (error) {
+    return { ...worktree, problems: [`The set-up of the worktree failed: ${messageOf(error)}`] };
+  }
+}
+
+/** Copies files that git ignores from the main folder. `patterns`: globs from its top. */
+export async function copyIgnored({ path, base }: Worktree, patterns: readonly string[]): Promise<void> {
+  if (patterns.length === 0) return;
+  const wanted = patterns.map((pattern) => `:(top,glob)${pattern}`);
+  const listed = await git(base, ["ls-files", "--others", "--ignored", "--exclude-standard", "-z", "--", ...wanted]);
+  for (const file of partsOf(listed))
+    await cp(join(base, file), join(path, file), { verbatimSymlinks: true, force: false });
 }
 
 /** Folder of the work tree around `cwd`. Throws an Error in one line without one. */
@@ -44,13 +93,17 @@ export async function repositoryTop(cwd: string): Promise<string> {
   return top;
 }
 
-/** Work trees of sessions in the repository around `cwd`. */
+/** Work trees of sessions in the repository around `cwd`. One without a branch has the name `HEAD` for it. */
 export async function listWorktrees(cwd: string): Promise<readonly Worktree[]> {
-  const base = await baseOf(cwd);
-  return (await worktreesOf(base)).flatMap(({ path, branch }) =>
-    branch?.startsWith(PREFIX) === true && dirname(path).endsWith(FOLDER) ? [{ path, branch, base }] : [],
-  );
+  const all = await worktreesAround(cwd);
+  const isOurs = await Promise.all(all.map(async ({ path }) => existsSync(await markOf(path))));
+  return all.flatMap(({ path, branch = "HEAD" }, index) => {
+    const isNamed = branch.startsWith(PREFIX) && dirname(path).endsWith(FOLDER);
+    return isNamed || isOurs[index] ? [{ path, branch, base: all[0]?.path ?? path }] : [];
+  });
 }
+
+const markOf = async (path: string): Promise<string> => join((await gitLayout(path))?.own ?? path, MARK);
 
 /** The work tree that `cwd` lies in; undefined elsewhere. */
 export async function worktreeAt(cwd: string): Promise<Worktree | undefined> {
@@ -60,57 +113,119 @@ export async function worktreeAt(cwd: string): Promise<Worktree | undefined> {
 
 export async function worktreeState(worktree: Worktree): Promise<WorktreeState> {
   const { path, base } = worktree;
-  const [head, start] = [await git(base, ["rev-parse", "HEAD"]), await startOf(worktree)];
+  const head = await git(base, ["rev-parse", "HEAD"]);
   const [commits, differing, status, name] = await Promise.all([
     git(path, ["rev-list", "--count", `${head}..HEAD`]),
-    git(path, ["diff", "--name-only", "-z", start]),
+    git(path, ["diff", "--name-only", "-z", "--merge-base", head]),
     git(path, ["status", "--porcelain", "-z", "--no-renames", "--untracked-files=all"]),
     git(base, ["branch", "--show-current"]),
   ]);
-  const changes = status.split("\0").filter((line) => line !== "");
+  const changes = partsOf(status);
   const untracked = changes.filter((line) => line.startsWith("??")).length;
   return {
     ...worktree,
     baseBranch: name === "" ? null : name,
     commits: Number(commits),
-    files: differing.split("\0").filter((line) => line !== "").length + untracked,
+    files: partsOf(differing).length + untracked,
     uncommitted: changes.length,
   };
 }
 
 /** Writes the changes since both parted, with new files, as a patch for `git apply` beside the work tree. Gives its path. */
-export async function savePatch(worktree: Worktree): Promise<string> {
-  const { path } = worktree;
+export async function savePatch({ path, base }: Worktree): Promise<string> {
   await git(path, ["add", "--all", "--intent-to-add"]);
-  const patch = await git(path, ["diff", "--binary", await startOf(worktree)]);
+  const patch = await git(path, ["diff", "--binary", "--merge-base", await git(base, ["rev-parse", "HEAD"])]);
   const file = `${path}.patch`;
   await writeFile(file, `${patch}\n`, { flag: "wx" }); // an earlier patch stays
   return file;
 }
 
+type Ended = z.infer<typeof worktreeMethods.end.result>;
+
 /**
- * Ends a work tree. What is not committed is committed with `message` first, except for `patch` and `discard`. Nothing
- * changes when branches conflict: the Error names the files. Resolves to one line for people.
+ * Ends a work tree, one at a time in a repository. What is not committed is committed with `message` first, except for `patch`
+ * and `discard`. Nothing changes when branches conflict, or while a merge in it is not finished: the result names the files.
  */
-export async function endWorktree(worktree: Worktree, end: WorktreeEnd, message: string): Promise<string> {
+export async function endWorktree(worktree: Worktree, end: WorktreeEnd, message: string): Promise<Ended> {
+  const folder = (await gitLayout(worktree.base))?.common ?? worktree.base;
+  return withLock(join(folder, "hermes-worktrees.lock"), () => endAlone(worktree, end, message));
+}
+
+async function endAlone(worktree: Worktree, end: WorktreeEnd, message: string): Promise<Ended> {
   const { path, branch, base } = worktree;
+  if (!existsSync(path)) throw new Error(`${path} is gone.`);
+  const mark = await markOf(path);
+  const own = existsSync(mark) ? readFileSync(mark, "utf8") : branch;
+  /** Removes the branch that was made for the work tree. The session's other branches stay. */
+  const removeBranch = async (option: "-d" | "-D"): Promise<string> => {
+    await runGit(["branch", option, own], { cwd: base });
+    const names = [own, branch].map((name) => `refs/heads/${name}`);
+    const left = await git(base, ["for-each-ref", "--format=%(refname:short)", ...names]);
+    return left === "" ? " and its branch." : `. The branch stays: ${left.replaceAll("\n", ", ")}.`;
+  };
   if (end === "patch" || end === "discard") {
     await remove(worktree, { isForced: true });
-    await git(base, ["branch", "-D", branch]);
-    return `Removed ${path} and its branch.`;
+    return { message: `Removed ${path}${await removeBranch("-D")}` };
   }
+  const obstacle = await unfinishedIn(worktree);
+  if (obstacle !== undefined) return obstacle;
+  if (branch === "HEAD") throw new UsageError(`${path} is on no branch. Check one out there first.`);
+  await refuseLossIn(worktree);
   await commitAll(worktree, message);
   if (end === "branch") {
     await remove(worktree);
-    return `Removed ${path}. Its work is on the branch ${branch}.`;
+    return { message: `Removed ${path}. Its work is on the branch ${branch}.` };
   }
   const into = (await git(base, ["branch", "--show-current"])) || "the main folder";
-  if (end === "rebase") await rebase(worktree, await git(base, ["rev-parse", "HEAD"]));
-  else await checkConflicts(worktree, into);
-  await git(base, ["merge", "--no-edit", ...(end === "rebase" ? ["--ff-only"] : []), branch], { settings: UNSIGNED });
+  const isRebase = end === "rebase";
+  const head = await git(base, ["rev-parse", "HEAD"]);
+  const conflict = isRebase ? await rebase(worktree, head) : await conflictsWith(worktree, into);
+  if (conflict !== undefined) return conflict;
+  await merge(worktree, head, isRebase ? ["--ff-only"] : []);
   await remove(worktree);
-  await git(base, ["branch", "-d", branch]);
-  return `Merged ${branch} into ${into}, and removed ${path}.`;
+  return { message: `Merged ${branch} into ${into}, and removed ${path}${await removeBranch("-d")}` };
+}
+
+/** Files with conflicts would be committed with the marks of git. */
+async function unfinishedIn({ path }: Worktree): Promise<Ended | undefined> {
+  const conflicts = partsOf(await git(path, ["diff", "--name-only", "-z", "--diff-filter=U"]));
+  if (conflicts.length === 0) return undefined;
+  const message = `A merge in ${path} is not finished: ${conflicts.join(", ")}. Nothing was changed. Let its session resolve it first.`;
+  return { message, conflicts };
+}
+
+/** Submodules of a work tree go with it: throws an Error in one line when one has work that is nowhere else. */
+async function refuseLossIn({ path }: Worktree): Promise<void> {
+  if (!existsSync(join(path, ".gitmodules"))) return;
+  const ask = `test -z "$(git status --porcelain)$(git log -1 --format=%H HEAD --not --remotes)" || echo "$displaypath"`;
+  const names = await git(path, ["submodule", "--quiet", "foreach", "--recursive", ask]);
+  if (names === "") return;
+  const list = names.split("\n").join(", ");
+  throw new UsageError(`Work in submodules would go with the worktree: ${list}. Commit and push it there first.`);
+}
+
+/** Merges the branch into the main folder at `head`. Files that git could not write, on a full disk, are as they were before. */
+async function merge({ base, branch }: Worktree, head: string, options: readonly string[]): Promise<void> {
+  const differing = (filter: string) =>
+    git(base, ["diff", "--name-only", "--no-renames", "-z", `--diff-filter=${filter}`, head, branch]);
+  const own = new Set(partsOf(await git(base, ["diff", "--name-only", "--no-renames", "-z", head])));
+  const added = partsOf(await differing("A")).filter((file) => !existsSync(join(base, file)));
+  const changed = partsOf(await differing("a")).filter((file) => !own.has(file));
+  const merged = await runGit(["merge", "--no-edit", ...options, branch], {
+    cwd: base,
+    settings: UNSIGNED,
+    timeoutMs: LONG_MS,
+  });
+  if (merged.exitCode === 0) return;
+  if ((await git(base, ["rev-parse", "HEAD"])) === head) {
+    const fromInput = ["--pathspec-from-file=-", "--pathspec-file-nul"];
+    for (const file of added) await rm(join(base, file), { force: true });
+    const takeBack = ["rm", "--cached", "--quiet", "--ignore-unmatch", ...fromInput];
+    if (added.length > 0) await runGit(takeBack, { cwd: base, input: added.join("\0") });
+    const putBack = ["restore", `--source=${head}`, "--staged", "--worktree", ...fromInput];
+    if (changed.length > 0) await runGit(putBack, { cwd: base, input: changed.join("\0") });
+  }
+  throw failure("merge", base, merged.stderr);
 }
 
 async function commitAll({ path }: Worktree, message: string): Promise<void> {
@@ -119,79 +234,77 @@ async function commitAll({ path }: Worktree, message: string): Promise<void> {
   await git(path, ["commit", "--quiet", "--no-verify", "-m", message], { settings: UNSIGNED });
 }
 
-async function checkConflicts({ path, base, branch }: Worktree, into: string): Promise<void> {
+async function conflictsWith({ path, base, branch }: Worktree, into: string): Promise<Ended | undefined> {
   const merged = await runGit(["merge-tree", "--write-tree", "--name-only", "--no-messages", "HEAD", branch], {
     cwd: base,
   });
-  if (merged.exitCode === 0) return;
+  if (merged.exitCode === 0) return undefined;
   if (merged.exitCode !== 1) throw failure("merge-tree", base, merged.stderr);
   const [, ...files] = merged.stdout.toString().trim().split("\n");
-  throw new Error(
-    `${branch} and ${into} both changed ${files.join(", ")}. Nothing was merged. Let the session in ${path} merge ${into} first.`,
-  );
+  const message = `${branch} and ${into} both changed ${files.join(", ")}. Nothing was merged. Let the session in ${path} merge ${into} first.`;
+  return { message, conflicts: files };
 }
 
-async function rebase({ path, branch }: Worktree, onto: string): Promise<void> {
-  const rebased = await runGit(["rebase", "--quiet", onto], { cwd: path, settings: UNSIGNED });
-  if (rebased.exitCode === 0) return;
-  const files = await git(path, ["diff", "--name-only", "--diff-filter=U"]).catch(() => "");
+async function rebase({ path, branch }: Worktree, onto: string): Promise<Ended | undefined> {
+  const rebased = await runGit(["rebase", "--quiet", onto], { cwd: path, settings: UNSIGNED, timeoutMs: LONG_MS });
+  if (rebased.exitCode === 0) return undefined;
+  const unmerged = await git(path, ["diff", "--name-only", "--diff-filter=U"]).catch(() => "");
   await runGit(["rebase", "--abort"], { cwd: path });
-  const places = files === "" ? oneLine(rebased.stderr, 200) : `conflicts in ${files.split("\n").join(", ")}`;
-  throw new Error(`${branch} cannot be rebased: ${places}. Nothing was changed.`);
+  const conflicts = unmerged === "" ? [] : unmerged.split("\n");
+  const places = conflicts.length === 0 ? oneLine(rebased.stderr, 200) : `conflicts in ${conflicts.join(", ")}`;
+  return { message: `${branch} cannot be rebased: ${places}. Nothing was changed.`, conflicts };
 }
 
-async function remove({ path, base }: Worktree, { isForced = false } = {}): Promise<void> {
+async function remove(
+  { path, base }: Worktree,
+  { isForced = existsSync(join(path, ".gitmodules")) } = {},
+): Promise<void> {
   await git(base, ["worktree", "remove", ...(isForced ? ["--force"] : []), path]);
-  const holder = dirname(path);
-  if ((await readdir(holder).catch(() => ["unknown"])).length === 0) await rmdir(holder);
+  await rmdir(dirname(path)).catch(() => undefined); // others are in it
 }
 
-/** Commit at which the work tree and the main folder parted. */
-async function startOf({ path, base }: Worktree): Promise<string> {
-  return git(path, ["merge-base", "HEAD", await git(base, ["rev-parse", "HEAD"])]);
-}
-
-type Listed = { readonly path: string; readonly branch: string | undefined };
-
-/** The main work tree comes first. */
-async function worktreesOf(cwd: string): Promise<readonly Listed[]> {
-  const blocks = (await git(cwd, ["worktree", "list", "--porcelain", "-z"])).split("\0\0");
-  return blocks.flatMap((block): Listed[] => {
-    const fields = block.split("\0");
-    const value = (name: string): string | undefined =>
-      fields.find((field) => field.startsWith(`${name} `))?.slice(name.length + 1);
-    const path = value("worktree");
-    if (path === undefined || fields.includes("bare") || value("prunable") !== undefined) return [];
-    return [{ path, branch: value("branch")?.replace(/^refs\/heads\//, "") }];
+/** The main work tree comes first. Throws an Error in one line without one. */
+async function worktreesAround(cwd: string): Promise<readonly { readonly path: string; readonly branch?: string }[]> {
+  const blocks = (await git(await repositoryTop(cwd), ["worktree", "list", "--porcelain", "-z"])).split("\0\0");
+  const found = blocks.flatMap((block) => {
+    const fields = new Map(block.split("\0").map((field) => [field.split(" ", 1)[0], field.replace(/^\S+ ?/, "")]));
+    const [path, branch] = [fields.get("worktree"), fields.get("branch")?.replace(/^refs\/heads\//, "")];
+    if (path === undefined || fields.has("bare") || fields.has("prunable")) return [];
+    return [{ path, ...(branch !== undefined && { branch }) }];
   });
+  if (found.length === 0) throw new UsageError("The repository has no folder with a checked-out branch.");
+  return found;
 }
 
 /** Main folder of the repository around `cwd`. */
 async function baseOf(cwd: string): Promise<string> {
-  const [main] = await worktreesOf(await repositoryTop(cwd));
-  if (main === undefined) throw new UsageError("The repository has no folder with a checked-out branch.");
-  return main.path;
+  return (await worktreesAround(cwd))[0]?.path ?? cwd;
 }
 
 function wordOf(name: string): string {
-  const word = name
-    .trim()
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N}]+/gu, "-");
-  return word.replace(/^-+/, "").slice(0, MAX_NAME).replace(/-+$/, "");
+  const words = name.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  let word = (words[0] ?? "").slice(0, MAX_NAME);
+  for (const next of words.slice(1))
+    if (word.length + next.length < MAX_NAME) word += `-${next}`;
+    else break;
+  return word;
 }
 
 /** Output without the line break at its end. Rejects with git's own reason. */
 async function git(
   cwd: string,
   args: readonly string[],
-  options: { readonly settings?: readonly GitSetting[]; readonly timeoutMs?: number } = {},
+  options: { readonly settings?: readonly GitSetting[] } = {},
 ): Promise<string> {
-  const { exitCode, stdout, stderr } = await runGit(args, { cwd, ...options });
+  const { exitCode, stdout, stderr } = await runGit(args, { cwd, timeoutMs: LONG_MS, ...options });
   if (exitCode === 0) return stdout.toString().replace(/[\n\0]$/, "");
   throw failure(args[0] ?? "", cwd, stderr);
 }
 
+/** Pieces of what git lists with `-z`. */
+const partsOf = (list: string): readonly string[] => list.split("\0").filter((part) => part !== "");
+
 function failure(command: string, cwd: string, stderr: string): Error {
+  if (!existsSync(cwd)) return new Error(`${cwd} is gone.`);
   return new Error(`git ${command} failed in ${cwd}: ${oneLine(stderr, 400) || "git did not start, or took too long"}`);
 }

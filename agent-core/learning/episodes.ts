@@ -16,7 +16,6 @@ import { parseJson } from "../platform/json.ts";
 import { makeFolder } from "../platform/make-folder.ts";
 import { oneLine } from "../platform/one-line.ts";
 import { redact } from "../providers/redact.ts";
-import { correctionsIn } from "../sessions/correction.ts";
 import { feedbackScore } from "../sessions/outcome-rates.ts";
 import { isSessionId } from "../sessions/session-files.ts";
 import { answerText } from "../sessions/shown-message.ts";
@@ -50,7 +49,6 @@ const episodeSchema = z.object({
   taskType: text,
   /** Of the model: `success`, `partial`, `failure`, or empty. */
   outcome: text,
-  /** First message of the user. */
   firstMessage: text,
   /** Messages of the user. */
   messages: z.number().catch(0),
@@ -78,8 +76,10 @@ export type Episode = z.infer<typeof episodeSchema> & {
   readonly summary: string;
 };
 
-/** Part of an episode that a model writes. */
-export type ModelFields = Pick<Episode, "summary" | "taskType" | "outcome">;
+/** Part of an episode that a model writes. `corrections`: positions of the messages that reject a result, or their number. */
+export type ModelFields = Pick<Episode, "summary" | "taskType" | "outcome"> & {
+  readonly corrections?: readonly number[] | number | undefined;
+};
 
 /** Episode of a session, as far as the journal shows it. Undefined without a message of the user. */
 export function episodeOf(transcript: Transcript): Episode | undefined {
@@ -111,7 +111,7 @@ export function episodeOf(transcript: Transcript): Episode | undefined {
         command === undefined ? [] : [{ command: shortened(command.text), exit: command.exit }],
       )
       .slice(-MAX_LISTED),
-    corrections: correctionsIn(messages)
+    corrections: correctedBy(asked, verdicts)
       .map((one) => shortened(wordsOf(one)))
       .slice(-MAX_LISTED),
     undone: verdicts
@@ -133,6 +133,41 @@ export function episodeOf(transcript: Transcript): Episode | undefined {
 }
 
 type Asked = Transcript["messages"][number];
+
+/** Messages that follow an edit which the user took back. */
+function correctedBy(asked: readonly Asked[], undone: readonly { readonly at: number }[]): readonly Asked[] {
+  return asked.filter(({ at }, index) => {
+    const before = asked[index - 1]?.at;
+    return before !== undefined && undone.some((verdict) => verdict.at >= before && verdict.at <= at);
+  });
+}
+
+/** The episode with the corrections that the model names as well; of a number without positions the last messages count. */
+export function withCorrections(
+  episode: Episode,
+  { messages }: Pick<Transcript, "messages">,
+  named: ModelFields["corrections"] = [],
+): Episode {
+  const [, ...later] = messages.filter(({ message }) => message.role === "user" && message.synthetic !== true);
+  const chosen =
+    typeof named === "number"
+      ? later.slice(later.length - Math.min(named, later.length))
+      : later.filter(({ position }) => named.includes(position));
+  return corrected(
+    episode,
+    chosen.map((one) => shortened(wordsOf(one))),
+  );
+}
+
+/** The episode with these corrections as well. Each one is a signal against the session. */
+function corrected(episode: Episode, texts: readonly string[]): Episode {
+  const corrections = [...new Set([...episode.corrections, ...texts])];
+  const more = corrections.length - episode.corrections.length;
+  if (more === 0) return episode;
+  const signals = episode.signals + more;
+  const score = ((episode.score ?? 0) * episode.signals) / signals;
+  return { ...episode, corrections: corrections.slice(-MAX_LISTED), signals, score };
+}
 
 /** The words that the user typed. */
 function wordsOf({ message }: Asked): string {
@@ -175,7 +210,8 @@ export async function writeEpisode(home: string, episode: Episode, fields?: Mode
   const isEdited = before !== undefined && before.written !== hashOf(before.episode.summary);
   const kept = before !== undefined && before.episode.taskType !== "" ? before.episode : undefined;
   const { summary, taskType, outcome } = fields ?? kept ?? episode;
-  const whole = { ...episode, taskType, outcome, summary: isEdited ? before.episode.summary : limitWords(summary) };
+  const marked = corrected(episode, fields === undefined && kept !== undefined ? kept.corrections : []);
+  const whole = { ...marked, taskType, outcome, summary: isEdited ? before.episode.summary : limitWords(summary) };
   makeFolder(dirname(path), 0o700);
   await replaceFile(path, formatEpisode(whole, isEdited ? before.written : hashOf(whole.summary)));
   return whole;
@@ -248,29 +284,17 @@ async function readBrief(path: string): Promise<EpisodeBrief | undefined> {
   return brief;
 }
 
-const BRIEF_KEYS = /^(session|ended|project|task_type|request): (".*")\r?$/gm;
+const briefSchema = z
+  .object({ session: z.string().refine(isSessionId), ended: time, project: text, task_type: text, request: text })
+  .transform(({ session, ended, project, task_type: taskType, request }) => {
+    return { sessionId: session, endedAt: ended, cwd: project, taskType, firstMessage: request };
+  });
 
-/** Undefined for a file that a person wrote otherwise. A parse of all fields takes several times as long. */
+/** Undefined for a file that a person wrote otherwise. A check of all fields takes several times as long. */
 function briefOf(file: string): EpisodeBrief | undefined {
-  const [head, matter = ""] = FRONT_MATTER.exec(file) ?? [];
-  if (head === undefined) return undefined;
-  const values = Object.fromEntries(
-    [...matter.matchAll(BRIEF_KEYS)].map(([, key = "", json = ""]) => [key, parseJson(json)]),
-  );
-  const { session: sessionId, ended, project: cwd, task_type: taskType, request: firstMessage } = values;
-  const endedAt = Date.parse(String(ended));
-  const texts = [sessionId, cwd, taskType, firstMessage];
-  if (!texts.every((value) => typeof value === "string") || !isSessionId(String(sessionId)) || Number.isNaN(endedAt))
-    return undefined;
-  const [id = "", folder = "", task = "", request = ""] = texts;
-  return {
-    sessionId: id,
-    endedAt,
-    cwd: folder,
-    taskType: task,
-    firstMessage: request,
-    summary: file.slice(head.length).trim(),
-  };
+  const [head = "", matter = ""] = FRONT_MATTER.exec(file) ?? [];
+  const brief = briefSchema.safeParse(jsonLines(matter)).data;
+  return brief && { ...brief, summary: file.slice(head.length).trim() };
 }
 
 /** Time before its end that a session may have begun. Milliseconds. */

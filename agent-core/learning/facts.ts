@@ -1,6 +1,5 @@
 /**
- * Facts and preferences as Markdown: one a line, with their evidence. People read and edit the files, and what they write
- * stays.
+ * Facts and preferences as Markdown: one a line, with their evidence. People read and edit the files, and what they write stays.
  */
 import { createHash } from "node:crypto";
 import { readdir, readFile, stat } from "node:fs/promises";
@@ -159,28 +158,22 @@ async function readEntity(path: string): Promise<EntityFile> {
   return file;
 }
 
-/** All facts with what a person changed in the files, ended ones included. `at`: milliseconds since 1970. */
-export async function readFacts(home: string, at: number): Promise<readonly Fact[]> {
-  const [files, model] = await Promise.all([
-    readEntities(home),
-    readFile(userModelPath(home), "utf8").catch(() => undefined),
-  ]);
-  return withUserEdits(factsOf(files), model, at);
+/** All facts, ended ones included; one for each id, as a killed process may leave a line in two files. */
+export async function readFacts(home: string): Promise<readonly Fact[]> {
+  return factsOf(await readEntities(home));
 }
 
 /** Text that changes with every change of the facts. */
 export async function factsStamp(home: string): Promise<string> {
-  const times = [entitiesFolder(home), userModelPath(home)].map((path) =>
-    stat(path).then(
-      ({ mtimeMs }) => String(mtimeMs),
-      () => "none",
-    ),
+  return stat(entitiesFolder(home)).then(
+    ({ mtimeMs }) => String(mtimeMs),
+    () => "none",
   );
-  return (await Promise.all(times)).join(" ");
 }
 
 export function factsOf(files: readonly EntityFile[]): readonly Fact[] {
-  return files.flatMap(({ lines }) => lines.flatMap((line) => ("fact" in line ? [line.fact] : [])));
+  const facts = files.flatMap(({ lines }) => lines.flatMap((line) => ("fact" in line ? [line.fact] : [])));
+  return [...new Map(facts.map((fact) => [fact.id, fact])).values()];
 }
 
 const HEADING = /^#\s+(.+?)\s*(?:\((person|project|service|tool)\))?\s*$/;
@@ -294,18 +287,6 @@ export function formatEntity({ entity, subject, lines }: Omit<EntityFile, "path"
   return `${[...head, ...rows, ...[...left.values()].map(formatFact)].join("\n")}\n`;
 }
 
-export function userModelPath(home: string): string {
-  return join(learningFolder(home), "user-model.md");
-}
-
-/** Limit of the user model, about 500 tokens. Characters. */
-const MODEL_CHARS = 1_900;
-const MODEL_HEAD = "# How the user likes to work";
-const MODEL_NOTE = /^<!-- written: (.*) -->$/m;
-const EVERYWHERE_HEAD = "## Everywhere";
-/** Lines of the user model that are written anew. */
-const OURS = /^(?:# How the user likes to work|## (?:Everywhere|In .+)|[-*]\s.*|<!-- written: .*-->)$/;
-
 /** Preferences by weight: pinned, seen often, recent. */
 export function byWeight(one: Fact, other: Fact): number {
   return (
@@ -327,74 +308,14 @@ export function fitting<Item>(items: readonly Item[], limit: number, sizeOf: (it
   });
 }
 
-/**
- * The user model as text, derived from the preferences; undefined without any. It names its lines, so that an edit shows, and
- * keeps the prose that a person wrote into the text `before`.
- */
-export function formatUserModel(facts: readonly Fact[], before = ""): string | undefined {
-  const shown = facts.filter((fact) => isPreference(fact) && isShown(fact)).toSorted(byWeight);
-  const chosen = fitting(shown, MODEL_CHARS, ({ text }) => text.length + 20);
-  const prose = before.split(/\r?\n/).filter((row) => row.trim() !== "" && !OURS.test(row));
-  if (chosen.length === 0 && prose.length === 0) return undefined;
-  const scopes = [...new Set(chosen.map(({ scope }) => scope))].toSorted((one, other) => {
-    return Number(one !== EVERYWHERE) - Number(other !== EVERYWHERE) || one.localeCompare(other);
-  });
-  const groups = scopes.map((scope) => {
-    const lines = chosen.filter((fact) => fact.scope === scope).map(({ id, text }) => `- [${id}] ${text}`);
-    return [scope === EVERYWHERE ? EVERYWHERE_HEAD : `## In ${scope}`, ...lines].join("\n");
-  });
-  const written = `<!-- written: ${chosen.map(({ id }) => id).join(" ")} -->`;
-  return `${[MODEL_HEAD, ...prose, ...groups, written].join("\n\n")}\n`;
+const DAY = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "long", year: "numeric" });
+
+/** `5 March 2026`, in the local time zone. */
+export function dayText(at: number): string {
+  return DAY.format(at);
 }
 
-/**
- * The facts with what a person changed in the user model: an edited line replaces the text, a removed one ends, and a new
- * one is a preference of the person. `at`: milliseconds since 1970.
- */
-export function withUserEdits(facts: readonly Fact[], model: string | undefined, at: number): readonly Fact[] {
-  if (model === undefined) return facts;
-  const written = new Set((MODEL_NOTE.exec(model)?.[1] ?? "").split(" "));
-  const listed = modelLines(model);
-  const byId = new Map(listed.map((line) => [line.id, line]));
-  const kept = facts.map((fact): Fact => {
-    if (!isPreference(fact) || !isActive(fact)) return fact;
-    const line = byId.get(fact.id);
-    if (line === undefined) return written.has(fact.id) ? { ...fact, until: at } : fact;
-    return line.text === fact.text ? fact : { ...fact, text: line.text };
-  });
-  const known = new Set(kept.map(({ id }) => id));
-  const added = listed.filter(({ id }) => !known.has(id) && !written.has(id)).map((line) => handWritten(line, at));
-  return [...kept, ...added];
-}
-
-type ModelLine = { readonly id: string; readonly text: string; readonly scope: string };
-
-function modelLines(model: string): readonly ModelLine[] {
-  let scope = EVERYWHERE;
-  return model.split(/\r?\n/).flatMap((row) => {
-    const [, folder] = /^##\s+In\s+(.+?)\s*$/.exec(row) ?? [];
-    if (folder !== undefined) scope = folder;
-    else if (row.startsWith("#")) scope = EVERYWHERE;
-    const [, id, text] = ITEM.exec(row) ?? [];
-    return text === undefined ? [] : [{ id: id ?? factId("p", scope, text.trim()), text: text.trim(), scope }];
-  });
-}
-
-function handWritten({ id, text, scope }: ModelLine, at: number): Fact {
-  return {
-    id,
-    text,
-    scope,
-    subject: USER,
-    entity: "person",
-    source: "person",
-    isExplicit: true,
-    seen: 1,
-    from: at,
-    until: undefined,
-    replacedBy: undefined,
-    evidence: [],
-    isPinned: true,
-    proposedFor: undefined,
-  };
+/** The fact as a line of a prompt. A line that a person wrote by hand has no date. */
+export function lineOf({ text, from, source }: Fact): string {
+  return source === "person" || from === 0 ? `- ${text}` : `- ${text} (since ${dayText(from)})`;
 }

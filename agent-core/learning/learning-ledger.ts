@@ -20,7 +20,7 @@ const recordSchema = z.object({
   actor: z.enum(["loop", "user"]),
   /**
    * `add`, `change`, `remove`: of an item. `close`: a newer fact replaces it. `reject`: a candidate failed a check and was
-   * not written. `apply`, `revert`: of a setting, in older ledgers.
+   * not written. `apply`: the user accepted a proposal.
    */
   op: z.enum(["add", "change", "close", "remove", "reject", "apply", "revert", "pin", "unpin", "undo", "forget"]),
   /** Id of the item: unique over all loops. */
@@ -37,7 +37,6 @@ const recordSchema = z.object({
 });
 export type LearningRecord = z.infer<typeof recordSchema>;
 
-/** A change that is about to be recorded. */
 export type LearningChange = Omit<LearningRecord, "id" | "at">;
 
 /** Random part of a record's id. Bytes. */

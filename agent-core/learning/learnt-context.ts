@@ -2,20 +2,31 @@
  * Part of a new session that was learnt: the user model and the project's facts in the prompt, frozen, and
  * matching episodes with the first message. Nothing learnt adds no bytes.
  */
-import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { learningFolder } from "../config/home.ts";
-import { HOOK_OF_RULES, type Hook, type HookVerdict } from "../hooks/hook.ts";
+import type { Hook } from "../hooks/hook.ts";
 import { contentWords, similarity } from "../memory/statement.ts";
-import type { Clock } from "../platform/clock.ts";
+import { type Clock, localDate } from "../platform/clock.ts";
 import { oneLine } from "../platform/one-line.ts";
 import { findThreat } from "../prompt/injection-scan.ts";
+import { CallChecks, readProcedures } from "./call-checks.ts";
+import { holdsAtCitation } from "./citations.ts";
 import { type EpisodeBrief, episodePaths, readBriefs } from "./episodes.ts";
-import { byWeight, type Fact, fitting, holdsIn, isPreference, isShown, isWithin, readFacts, waits } from "./facts.ts";
-import { outdatedCheck } from "./outdated-statements.ts";
-import { holdsAtCitation, isLeftOut } from "./receipts.ts";
-import { breaks, partsOf } from "./rule-checks.ts";
+import { lasting, outdatedCheck, repeatsLast } from "./fact-values.ts";
+import {
+  byWeight,
+  type Fact,
+  fitting,
+  holdsIn,
+  isPreference,
+  isShown,
+  isWithin,
+  lineOf,
+  readFacts,
+  waits,
+} from "./facts.ts";
+import { isLeftOut } from "./receipts.ts";
 import type { Transcript } from "./transcript.ts";
 
 /** All that was learnt adds at most 1.5 kB to a prompt: less than 500 tokens of preferences and 300 of facts. Bytes. */
@@ -27,8 +38,6 @@ const RULE = "If two lines contradict each other, the newer one holds.";
 const END = "(end of LEARNT)";
 const PREFERENCES = "The user's ways of working:";
 const FACTS = "Facts about this project:";
-const MEND = "Change the call so that it does not. If the user asks for this now, repeat the call unchanged.";
-const HOOK_MS = 1_000;
 
 /** Newest episodes among which a message is matched. */
 const MAX_SEARCHED = 300;
@@ -51,8 +60,12 @@ export type LearntOptions = {
   /** Folders of the workspace, absolute. */
   readonly roots: readonly string[];
   readonly clock: Pick<Clock, "now">;
+  /** False: learnt skills are off. */
+  readonly usesSkills?: boolean;
   /** Shows one line to the user. Default: nobody reads it. */
   readonly notify?: (message: string) => void;
+  /** Shows the line that the agent follows, once a session, with its id. */
+  readonly onUse?: (message: string, id: string) => void;
 };
 
 export class LearntContext {
@@ -63,8 +76,8 @@ export class LearntContext {
   #prepared: { readonly at: number; readonly read: Promise<Read> } | undefined;
   #isMatched: boolean = false;
   #hooks: readonly Hook[] = [];
-  /** Calls that were refused once: the model repeats one when the user asks for it now. */
-  readonly #refused = new Set<string>();
+  /** First message of the session. */
+  #request = "";
 
   constructor(options: LearntOptions) {
     this.#options = options;
@@ -83,34 +96,16 @@ export class LearntContext {
     return this.#prompt;
   }
 
-  /** A check of each call against the user's rules; none before the prompt was read, or without rules to check. */
+  /** A check of each call; none before the prompt was read, or without anything to check. */
   hooks(): readonly Hook[] {
     return this.#hooks;
-  }
-
-  #ruleHook(rules: readonly Fact[]): readonly Hook[] {
-    const checked = rules.filter(({ check }) => check !== undefined);
-    if (checked.length === 0) return [];
-    const run: Hook["run"] = async ({ tool_input: input, cwd }) => Promise.resolve(this.#judge(checked, input, cwd));
-    return [
-      { event: "pre_tool_call", label: HOOK_OF_RULES, origin: "home", failClosed: false, timeoutMs: HOOK_MS, run },
-    ];
-  }
-
-  #judge(rules: readonly Fact[], input: unknown, cwd: string): HookVerdict {
-    const parts = partsOf(input, cwd, (path) => !existsSync(path));
-    const broken = parts.length === 0 ? [] : rules.filter(({ check }) => check && breaks(check, parts) === true);
-    const key = JSON.stringify(input);
-    if (broken.length === 0 || this.#refused.has(key)) return {};
-    this.#refused.add(key);
-    const lines = broken.map((rule) => lineOf(rule)).join("\n");
-    return { decision: "block", reason: `It breaks what the user wants:\n${lines}\n${MEND}` };
   }
 
   /** Only with the first message. */
   async attach(message: string): Promise<string | undefined> {
     if (this.#isMatched) return undefined;
     this.#isMatched = true;
+    this.#request = message;
     if (queryWords(message).length < MIN_WORDS) return undefined;
     const { episodes } = await this.#files();
     const lines = matchEpisodes(message, episodes)
@@ -128,15 +123,15 @@ export class LearntContext {
   #files(): Promise<Read> {
     const now = this.#options.clock.now();
     if (this.#prepared === undefined || Math.abs(now - this.#prepared.at) > FRESH_MS) {
-      this.#prepared = { at: now, read: this.#readFiles(now) };
+      this.#prepared = { at: now, read: this.#readFiles() };
     }
     return this.#prepared.read;
   }
 
-  async #readFiles(now: number): Promise<Read> {
+  async #readFiles(): Promise<Read> {
     const { home, roots } = this.#options;
     const [all, episodes] = await Promise.all([
-      readFacts(home, now),
+      readFacts(home),
       episodePaths(home).then((paths) => readBriefs(paths.slice(-MAX_SEARCHED))),
     ]);
     const facts = all.filter((fact) => holdsIn(fact, roots));
@@ -144,7 +139,7 @@ export class LearntContext {
     const own = episodes
       .filter(({ cwd }) => roots.some((root) => isWithin(cwd, root) || isWithin(root, cwd)))
       .map((episode) => ({ ...episode, summary: currentPart(episode.summary, outdated) }));
-    const ended = episodes.map(({ endedAt, cwd }) => ({ at: endedAt, cwd }));
+    const ended = episodes.map(({ sessionId: session, endedAt: at, cwd }) => ({ session, at, cwd }));
     return { facts, episodes: newestOfAlike(own), ended, waiting: all.filter(waits).length };
   }
 
@@ -164,12 +159,17 @@ export class LearntContext {
     const facts = await this.#promptFacts;
     const { waiting, ended } = await this.#files();
     await this.#announce(waiting);
-    const { sessionId } = this.#options;
-    const shown = safe(facts.filter((fact) => isShown(fact) && !isLeftOut(sessionId, fact, ended)));
+    const { sessionId, clock, home, roots, usesSkills } = this.#options;
+    const lasts = lasting(facts, clock.now());
+    const shown = safe(facts.filter((fact) => isShown(fact) && lasts(fact)));
     const holds = await Promise.all(shown.map(holdsAtCitation));
-    const kept = shown.filter((_, at) => holds[at]);
-    this.#hooks = this.#ruleHook(kept);
-    return learntText(kept.toSorted(byWeight));
+    const held = shown.filter((_, at) => holds[at]);
+    const procedures = usesSkills === false ? [] : await readProcedures(home, roots);
+    // A rule whose line is left out is checked all the same.
+    const { onUse } = this.#options;
+    this.#hooks = new CallChecks({ facts: held, procedures, request: () => this.#request, onUse }).hooks;
+    const kept = held.filter((fact) => !isLeftOut(sessionId, fact, ended));
+    return learntText(repeatsLast(kept.toSorted(byWeight)));
   }
 }
 
@@ -186,7 +186,7 @@ type Read = {
   readonly facts: readonly Fact[];
   readonly episodes: readonly EpisodeBrief[];
   /** Ended sessions of all projects. */
-  readonly ended: readonly { readonly at: number; readonly cwd: string }[];
+  readonly ended: readonly { readonly session: string; readonly at: number; readonly cwd: string }[];
   /** Number of all facts that wait for the user. */
   readonly waiting: number;
 };
@@ -242,18 +242,10 @@ function linesWithin(facts: readonly Fact[], limit: number): readonly string[] {
   return chosen.toSorted((one, other) => other.from - one.from).map(lineOf);
 }
 
-const DAY = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "long", year: "numeric", timeZone: "UTC" });
-
-/** A line that a person wrote by hand has no date. */
-function lineOf({ text, from, source }: Fact): string {
-  return source === "person" || from === 0 ? `- ${text}` : `- ${text} (since ${DAY.format(from)})`;
-}
-
 function bytesOf(lines: readonly string[]): number {
   return lines.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0);
 }
 
-/** A prompt without what was learnt. */
 export function withoutLearnt(prompt: string): string {
   const from = prompt.indexOf(HEAD);
   const to = prompt.indexOf(END, from);
@@ -314,5 +306,5 @@ function queryWords(message: string): readonly string[] {
 }
 
 function episodeLine({ sessionId, endedAt, summary }: EpisodeBrief): string {
-  return `- ${new Date(endedAt).toISOString().slice(0, 10)} (session ${sessionId}): ${oneLine(summary, LINE_CHARS)}`;
+  return `- ${localDate(endedAt)} (session ${sessionId}): ${oneLine(summary, LINE_CHARS)}`;
 }

@@ -5,8 +5,8 @@ import type { Message } from "../messages/message.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { LearntAction, LearntItem } from "../protocol/learning.ts";
 import type { SessionIndex } from "../sessions/index/session-index.ts";
+import type { BackgroundWork } from "./background-runner.ts";
 import type { LearningLedger } from "./learning-ledger.ts";
-import type { BackgroundWork } from "./runner.ts";
 
 export type LearningSettings = Config["learning"] & {
   /** True when a learnt skill, and each change of one, waits for the user's consent (`skills.write_approval`). */
@@ -32,7 +32,6 @@ export type LearntStore = {
   forgetFact?(fact: LearntItem): Promise<void>;
 };
 
-/** Surroundings of a loop. */
 export type LoopPorts = {
   /** Hermes' home folder. */
   readonly home: string;
@@ -46,7 +45,6 @@ export type LoopPorts = {
   readonly isOpen: (sessionId: string) => boolean;
   /** Shows what was learnt: one line, and the items' ids for an undo. */
   readonly notify: (message: string | undefined, items: readonly string[]) => void;
-  /** One line for the log. */
   readonly log: (line: string) => void;
 };
 

@@ -10,9 +10,7 @@ import {
   unknownItem,
 } from "./loop.ts";
 
-type LoopMaker = (ports: LoopPorts) => Promise<Loop>;
-
-const makers: { readonly [Name in LoopName]: LoopMaker } = {
+const makers: Readonly<Record<LoopName, (ports: LoopPorts) => Promise<Loop>>> = {
   consolidation: async (ports) => (await import("./consolidation/consolidation.ts")).consolidation(ports),
   distillation: async (ports) => (await import("./distillation/distillation.ts")).distillation(ports),
   report: async (ports) => (await import("./report/report.ts")).report(ports),

@@ -1,23 +1,21 @@
 /** Proof of what a learnt item is worth: it is left out of a tenth of the sessions, and the rest is compared with them. */
 import { createHash } from "node:crypto";
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { counted } from "../platform/counted.ts";
-import { pathBelow } from "../platform/paths.ts";
 import { EVERYWHERE, type Fact, isEdited, isWithin } from "./facts.ts";
+import { wilson } from "./statistics.ts";
 
-/** Share of the sessions that do without an item: 26 of 256 values of a byte. */
+/** Share of the sessions that do without an item: 26 of 256 values of a byte, and 3 once enough did. */
 const LEFT_OUT = 26;
+const SELDOM_LEFT_OUT = 3;
+const ENOUGH = 5;
 /** Sessions after an item was learnt that all have it: what the user has just said must work. They are not compared. */
 const FIRST_SESSIONS = 10;
 /** Sessions on each side from which the comparison is shown. */
 const MIN_WITH = 3;
 const MIN_WITHOUT = 1;
-/** Longer files are not read again for a citation. Bytes. */
-const MAX_CITED = 1_000_000;
 
 /** Ended session; `at`: milliseconds since 1970. */
-type Ended = { readonly at: number; readonly cwd?: string | undefined };
+type Ended = { readonly session: string; readonly at: number; readonly cwd?: string | undefined };
 
 /** The sessions that ended since the fact was learnt, where it holds, in their order. */
 function sessionsSince<Session extends Ended>(fact: Fact, ended: readonly Session[]): readonly Session[] {
@@ -29,25 +27,29 @@ function sessionsSince<Session extends Ended>(fact: Fact, ended: readonly Sessio
  * the first sessions after it was learnt. `ended`: earlier sessions.
  */
 export function isLeftOut(sessionId: string, fact: Fact, ended: readonly Ended[]): boolean {
-  if (sessionsSince(fact, ended).length < FIRST_SESSIONS) return false;
-  return isChosen(sessionId, fact);
+  const later = sessionsSince(fact, ended).slice(FIRST_SESSIONS - 1);
+  if (later.length === 0) return false;
+  const without = later.slice(1).filter(({ session }) => isChosen(session, fact)).length;
+  return isChosen(sessionId, fact, without < ENOUGH ? LEFT_OUT : SELDOM_LEFT_OUT);
 }
 
-function isChosen(sessionId: string, fact: Fact): boolean {
+function isChosen(sessionId: string, fact: Fact, share = LEFT_OUT): boolean {
   if (fact.isPinned || isEdited(fact)) return false;
-  return (createHash("sha256").update(`${sessionId} ${fact.id}`).digest()[0] ?? 0) < LEFT_OUT;
+  return (createHash("sha256").update(`${sessionId} ${fact.id}`).digest()[0] ?? 0) < share;
 }
 
 /** Ended session, as far as a comparison needs it. */
 export type Measured = Ended & {
-  readonly session: string;
   readonly used: readonly string[];
   /** Messages with which the user rejected a result; undefined: unknown. */
   readonly corrections?: number | undefined;
 };
 
-/** `With it 0.1 corrections a session (31 sessions), without 0.8 (4).`; empty while there are too few sessions. */
-export function receiptOf(fact: Fact, sessions: Iterable<Measured>): string {
+/** Corrections of the sessions with and without the fact. */
+function sidesOf(
+  fact: Fact,
+  sessions: Iterable<Measured>,
+): { readonly with: readonly number[]; readonly without: readonly number[] } {
   const sides = { with: [] as number[], without: [] as number[] };
   const known = [...sessions].filter(({ corrections }) => corrections !== undefined);
   const since = sessionsSince(
@@ -59,19 +61,24 @@ export function receiptOf(fact: Fact, sessions: Iterable<Measured>): string {
     if (used.includes(fact.id)) sides.with.push(corrections);
     else if (isChosen(session, fact)) sides.without.push(corrections);
   }
+  return sides;
+}
+
+/** True when clearly more sessions with the fact have corrections than those without it. */
+export function harms(fact: Fact, sessions: Iterable<Measured>): boolean {
+  const sides = sidesOf(fact, sessions);
+  const shareOf = (values: readonly number[]): number =>
+    values.filter((value) => value > 0).length / Math.max(1, values.length);
+  const [own, other] = [sides.with, sides.without].map((side) => wilson(shareOf(side), side.length));
+  return own !== undefined && other !== undefined && own.low > other.high;
+}
+
+/** `With it 0.1 corrections a session (31 sessions), without 0.8 (4).`; empty while there are too few sessions. */
+export function receiptOf(fact: Fact, sessions: Iterable<Measured>): string {
+  const sides = sidesOf(fact, sessions);
   if (sides.with.length < MIN_WITH || sides.without.length < MIN_WITHOUT) return "";
   const meanOf = (values: readonly number[]): string =>
     (values.reduce((sum, value) => sum + value, 0) / values.length).toFixed(1);
   const sessionsWith = counted(sides.with.length, "session");
   return `With it ${meanOf(sides.with)} corrections a session (${sessionsWith}), without ${meanOf(sides.without)} (${sides.without.length}).`;
-}
-
-/** False for a fact whose cited file no longer has its value. A fact without a citation of a file holds as far as is known. */
-export async function holdsAtCitation({ cites, value, scope }: Fact): Promise<boolean> {
-  const [, path] = /^(.+):\d+$/.exec(cites ?? "") ?? [];
-  if (path === undefined || value === undefined || scope === EVERYWHERE) return true;
-  const file = join(scope, path);
-  if (pathBelow(scope, file) === undefined) return false;
-  const text = await readFile(file, "utf8").catch(() => undefined);
-  return text === undefined ? false : text.length > MAX_CITED || text.includes(value);
 }

@@ -1,7 +1,11 @@
-/** Rules of the user as checks of tool calls. The model writes a check once; the host applies it to each call. Pure. */
-import { relative } from "node:path";
+/**
+ * Learnt lines as checks of tool calls. The model writes the check of a rule once, and the value of a fact is one; the host
+ * applies it to each call. Pure.
+ */
+import { dirname, extname, relative } from "node:path";
 import { parse } from "unbash";
 import * as z from "zod";
+import { escapePattern } from "../platform/escape-pattern.ts";
 import { absolutePath } from "../tools/shown-path.ts";
 
 /** Longest pattern, and longest text that one reads. Characters. */
@@ -16,34 +20,88 @@ const pattern = z
   .max(MAX_PATTERN)
   .refine((source) => !NESTED.test(source) && compiled(source) !== undefined);
 
-export const checkSchema = z.union([
-  z.object({ on: z.enum(["commit", "path", "new_file", "text", "command"]), require: pattern }),
-  z.object({ on: z.enum(["commit", "path", "new_file", "text", "command"]), forbid: pattern }),
-]);
+const reads = {
+  /** `run`: each simple command of a command line. */
+  on: z.enum(["commit", "path", "new_file", "text", "command", "run"]),
+  /** Found, in capitals or not, in the path or the text of what the rule is about. Default: it is about all. */
+  when: pattern.exactOptional(),
+  /** Places (`placeOf`) of files that the rule is not about: the user kept an edit there that breaks it. */
+  except: z.array(z.string()).readonly().exactOptional(),
+};
+export const checkSchema = z.union([z.object({ ...reads, require: pattern }), z.object({ ...reads, forbid: pattern })]);
 /** `require` must be found in the part of a call, and `forbid` must not. */
 export type RuleCheck = z.infer<typeof checkSchema>;
 
-/** Part of a call that a check can read. */
-export type CheckedPart = { readonly on: RuleCheck["on"]; readonly text: string };
+/** Part of a call that a check can read. `path`: of its file, from the project's folder. */
+export type CheckedPart = { readonly on: RuleCheck["on"]; readonly text: string; readonly path?: string };
 
 const patterns = new Map<string, RegExp | undefined>();
 
-function compiled(source: string): RegExp | undefined {
-  if (!patterns.has(source)) patterns.set(source, tryCompile(source));
-  return patterns.get(source);
+function compiled(source: string, flags = "u"): RegExp | undefined {
+  const key = `${flags} ${source}`;
+  if (!patterns.has(key)) patterns.set(key, tryCompile(source, flags));
+  return patterns.get(key);
 }
 
-function tryCompile(source: string): RegExp | undefined {
+function tryCompile(source: string, flags: string): RegExp | undefined {
   try {
-    return new RegExp(source, "u");
+    return new RegExp(source, flags);
   } catch {
     return undefined;
   }
 }
 
+type Stated = {
+  readonly subject: string;
+  readonly attribute?: string | undefined;
+  readonly value?: string | undefined;
+};
+
+/**
+ * The value of a fact as a check. A command needs the same words as its program's others. A text that names the thing and its
+ * property needs the value. Undefined for a value that no call can contradict.
+ */
+export function checkOfValue({ subject, attribute = "", value = "" }: Stated): RuleCheck | undefined {
+  const words = value.trim().replaceAll(/\s+/g, " ");
+  const [program = ""] = PROGRAM.exec(words) ?? [];
+  const isCommand = words.includes(" ");
+  if (isCommand ? ["", words].includes(program) : [subject, attribute, words].includes("")) return undefined;
+  const startsWith = (start: string): string => `^${escapePattern(start)}(?![^ ])`;
+  const check = isCommand
+    ? { on: "run", when: startsWith(program), require: startsWith(words) }
+    : { on: "text", when: `^(?=[^]*${asName(subject)})[^]*${asName(attribute)}`, require: asName(words) };
+  return checkSchema.safeParse(check).data;
+}
+
+/** Program of a command, with its subcommands or the script that it runs: `bin/check`, `npm run test:unit`. */
+export const PROGRAM = /^(?:\S*\/\S+|[a-z][\w:-]*(?: [a-z][\w:-]*)*)(?![^ ])/;
+
+/** The text as a word of its own: `billing` also in `BILLING_PORT`. */
+function asName(text: string): string {
+  return `(?<![\\p{L}\\p{N}])${escapePattern(text.trim())}(?![\\p{L}\\p{N}])`;
+}
+
+/** Program of a command line, with its subcommand: `npm test`, `bin/check`. */
+export function programOf(command: string): string {
+  const [program = "", next = ""] = command.trim().split(/\s+/);
+  return /^[a-z][\w:-]*$/.test(next) && !program.includes("/") ? `${program} ${next}` : program;
+}
+
+/** Folder and extension of a path from the project's folder: `src/*.ts`. */
+export function placeOf(path: string): string {
+  return `${dirname(path)}/*${extname(path)}`;
+}
+
+export function readBy({ on, when, except = [] }: RuleCheck, parts: readonly CheckedPart[]): readonly CheckedPart[] {
+  const isAbout = ({ path = "", text }: CheckedPart): boolean =>
+    when === undefined || compiled(when, "iu")?.test(`${path}\n${text}`.trim().slice(0, MAX_READ)) === true;
+  const isExcepted = ({ path }: CheckedPart): boolean => path !== undefined && except.includes(placeOf(path));
+  return parts.filter((part) => part.on === on && !isExcepted(part) && isAbout(part));
+}
+
 /** True when a part of the call breaks the rule; undefined when the call has no part that it reads. */
 export function breaks(check: RuleCheck, parts: readonly CheckedPart[]): boolean | undefined {
-  const read = parts.filter(({ on }) => on === check.on);
+  const read = readBy(check, parts);
   if (read.length === 0) return undefined;
   const finds = (source: string, { text }: CheckedPart): boolean =>
     compiled(source)?.test(text.slice(0, MAX_READ)) === true;
@@ -64,17 +122,27 @@ const callSchema = z.object({
 export function partsOf(input: unknown, cwd: string, isNew: (path: string) => boolean): readonly CheckedPart[] {
   const { path, content, new_string: replacement, patch, command } = callSchema.safeParse(input).data ?? {};
   if (command !== undefined) {
-    return [{ on: "command", text: command }, ...commitsIn(command).map((text) => ({ on: "commit" as const, text }))];
+    const runs = commandsIn(command);
+    const commits = runs.flatMap((words) => (words[0] === "git" ? commitMessage(words) : []));
+    return [
+      { on: "command", text: command },
+      ...runs.map((words) => ({ on: "run" as const, text: words.join(" ") })),
+      ...commits.map((text) => ({ on: "commit" as const, text })),
+    ];
   }
   const written = content ?? replacement ?? patch;
   if (written === undefined) return [];
   const paths = path === undefined ? patchedPaths(patch ?? "") : [path];
-  const absolute = paths.map((each) => absolutePath(each, cwd));
-  return [
-    { on: "text", text: written },
-    ...absolute.map((each) => ({ on: "path" as const, text: relative(cwd, each).replaceAll("\\", "/") })),
-    ...(content !== undefined && absolute.some(isNew) ? [{ on: "new_file" as const, text: content }] : []),
-  ];
+  return paths.flatMap((each): readonly CheckedPart[] => {
+    const absolute = absolutePath(each, cwd);
+    const inner = relative(cwd, absolute).replaceAll("\\", "/");
+    const isFirst = content !== undefined && isNew(absolute);
+    return [
+      { on: "text", text: written, path: inner },
+      { on: "path", text: inner, path: inner },
+      ...(isFirst ? [{ on: "new_file" as const, text: content, path: inner }] : []),
+    ];
+  });
 }
 
 /** Paths in the heads of a patch: `*** Update File: src/a.ts`. */
@@ -82,14 +150,13 @@ function patchedPaths(patch: string): readonly string[] {
   return [...patch.matchAll(/^\*\*\* \w+ File: (.+)$/gm)].map(([, path = ""]) => path.trim());
 }
 
-/** Messages of all `git commit` commands in a script. */
-function commitsIn(script: string): readonly string[] {
-  if (!script.includes("commit")) return [];
-  const found: string[] = [];
+/** Words of all simple commands in a script. */
+function commandsIn(script: string): readonly (readonly string[])[] {
+  const found: string[][] = [];
   const visit = (node: unknown): void => {
     if (typeof node !== "object" || node === null) return;
-    const command = commandSchema.safeParse(node).data;
-    if (command?.name.value === "git") found.push(...messageOf(command.suffix.map(({ value }) => value)));
+    const command = "type" in node && node.type === "Command" ? commandSchema.safeParse(node).data : undefined;
+    if (command !== undefined) found.push([command.name, ...command.suffix].map(({ value }) => value));
     for (const child of Object.values(node)) visit(child);
   };
   visit(parse(script).commands);
@@ -97,14 +164,40 @@ function commitsIn(script: string): readonly string[] {
 }
 
 const wordSchema = z.object({ value: z.string() });
-const commandSchema = z.object({ type: z.literal("Command"), name: wordSchema, suffix: z.array(wordSchema) });
+const commandSchema = z.object({ name: wordSchema, suffix: z.array(wordSchema) });
 
 /** Message of a commit: the first `-m`, also as the end of short options in one word. */
-function messageOf(words: readonly string[]): readonly string[] {
+function commitMessage(words: readonly string[]): readonly string[] {
   if (!words.includes("commit")) return [];
   const joined = words.find((word) => word.startsWith("--message="));
-  if (joined !== undefined) return [joined.slice("--message=".length)];
   const at = words.findIndex((word) => word === "--message" || /^-[a-zA-Z]*m$/.test(word));
-  const message = at < 0 ? undefined : words[at + 1];
-  return message === undefined ? [] : [message];
+  const message = joined?.slice("--message=".length) ?? (at < 0 ? undefined : words[at + 1]);
+  if (message === undefined) return [];
+  const [, , text] = HERE_DOCUMENT.exec(message) ?? [];
+  return text === undefined && message.includes("$") ? [] : [text ?? message];
+}
+
+/** Text that a substitution in a message prints. */
+const HERE_DOCUMENT = /^\$\(cat\s*<<-?\s*['"]?(\w+)['"]?\n([\s\S]*?)\n\s*\1/;
+
+/**
+ * Places of files in which the user kept an edit that breaks the rule: it is about other files. A folder that the user wants
+ * left alone is not opened by one edit.
+ */
+export function placesKept(
+  check: RuleCheck,
+  calls: readonly unknown[],
+  { cwd, kept }: { readonly cwd: string; readonly kept: ReadonlySet<string> },
+): readonly string[] {
+  if (check.on !== "new_file" && check.on !== "text") return [];
+  // The last call that wrote a file made what the user kept.
+  const last = new Map(
+    calls
+      .flatMap((input) => partsOf(input, cwd, () => true))
+      .flatMap((part) => (part.path !== undefined && part.on === check.on ? [[part.path, part] as const] : [])),
+  );
+  const broken = [...last].filter(
+    ([path, part]) => kept.has(absolutePath(path, cwd)) && breaks(check, [part]) === true,
+  );
+  return [...new Set(broken.map(([path]) => placeOf(path)))];
 }

@@ -3,8 +3,10 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { learningFolder } from "../config/home.ts";
 import { readJsonFile } from "../config/home-file.ts";
+import { counted } from "../platform/counted.ts";
 import { hasCode } from "../platform/errors.ts";
 import { HealthReport, type Rate, type Regression } from "../protocol/learning.ts";
+import { RATES } from "../sessions/outcome-rates.ts";
 
 const REPORT_FILE = /^\d{4}-\d\d-\d\d\.json$/;
 
@@ -31,16 +33,24 @@ export async function readReports(home: string, count: number): Promise<readonly
   return reports;
 }
 
-/** The report in Markdown. */
-export function reportText(report: HealthReport): string {
-  const { date, sessions, rates, totals, regressions } = report;
+const DAY = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "long", year: "numeric" });
+
+/** Below this number of observations a figure is no judgement. */
+const FEW = 10;
+/** Sessions that a regression names. */
+const NAMED = 2;
+
+/** The report for people: first what got worse, its meaning and what to do, then the figures without their parts. */
+export function reportText({ date, sessions, rates, totals, regressions }: HealthReport): string {
   const { tokens, usd, learningTokens, learningUsd } = totals;
-  const cost = `${costText(tokens, usd)}. Learning itself: ${costText(learningTokens, learningUsd)}.`;
+  const overall = rates.filter(({ name, of, value }) => of === undefined && !(name === "usd_per_task" && value === 0));
   return [
-    `**Health report of ${date}**, ${sessions} ${sessions === 1 ? "session" : "sessions"}`,
-    ...(rates.length === 0 ? ["There are no figures yet."] : [rateTable(rates)]),
-    `Cost: ${cost}`,
-    ...(regressions.length === 0 ? [] : [`**Worse than before**\n\n${regressions.map(regressionLine).join("\n")}`]),
+    `**Health report of ${DAY.format(new Date(`${date}T12:00`))}**: ${counted(sessions, "session")} in seven days`,
+    regressions.length === 0
+      ? "Nothing is clearly worse than before."
+      : `**Worse than before**\n\n${regressions.map(regressionLine).join("\n")}`,
+    ...(overall.length === 0 ? [] : [overall.map(rateLine).join("\n")]),
+    `Cost: ${costText(tokens, usd)}. Learning itself: ${costText(learningTokens, learningUsd)}.`,
   ].join("\n\n");
 }
 
@@ -50,33 +60,28 @@ function costText(tokens: number, usd: number): string {
   return `${tokens.toLocaleString("en")} tokens, ${dollars}`;
 }
 
-/** Leaves out a part that is the whole, such as the only model, and dollars of models without a known price. */
-function shownRates(rates: readonly Rate[]): readonly Rate[] {
-  const whole = new Map(rates.flatMap(({ name, of, n }) => (of === undefined ? [[name, n] as const] : [])));
-  return rates.filter(
-    ({ name, of, n, value }) =>
-      (of === undefined || whole.get(name) !== n) && !(name === "usd_per_task" && value === 0),
-  );
+function rateLine({ name, value, n, baseline }: Rate): string {
+  const usual = baseline === undefined ? "" : `, usually ${figure(name, baseline)}`;
+  return `- ${plainText(rateTitle(name, undefined))}: ${figure(name, value)} (${counted(n, "case")}${n < FEW ? ", too few to tell" : usual})`;
 }
 
-function rateTable(rates: readonly Rate[]): string {
-  const rows = shownRates(rates).map(({ name, of, value, n, baseline }) =>
-    [rateTitle(name, of), figure(name, value), String(n), baseline === undefined ? "–" : figure(name, baseline)].join(
-      " | ",
-    ),
-  );
-  return ["| Rate | Value | n | Baseline |", "|---|---|---|---|", ...rows.map((row) => `| ${row} |`)].join("\n");
+/** `tool error rate of terminal: 3.0 % → 25.0 %`. */
+export function changeText({ rate, of, before, now }: Regression): string {
+  return `${rateTitle(rate, of)}: ${figure(rate, before)} → ${figure(rate, now)}`;
 }
 
-function regressionLine({ rate, of, before, now, n, sessions }: Regression): string {
-  const seen = sessions.length === 0 ? "" : `; sessions ${sessions.map((id) => `\`${id}\``).join(", ")}`;
-  return `- ${rateTitle(rate, of)}: ${figure(rate, before)} → ${figure(rate, now)} (n ${n}${seen})`;
+function regressionLine(regression: Regression): string {
+  const { rate, n, sessions } = regression;
+  const named = sessions.slice(0, NAMED).map((id) => `\`${id}\``);
+  const seen = named.length === 0 ? "" : ` It shows in ${named.join(" and ")}: open one and ask Hermes for the cause.`;
+  const meaning = Object.entries(RATES).find(([name]) => name === rate)?.[1].sentence;
+  const change = `${plainText(changeText(regression))} in ${counted(n, "case")}`;
+  return `- ${change}.${meaning === undefined ? "" : ` ${meaning}`}${seen}`;
 }
 
 /** `tool error rate of terminal`. */
 function rateTitle(name: string, of: string | undefined): string {
-  const words = plainText(name.replaceAll("_", " "));
-  return of === undefined ? words : `${words} of ${plainText(of)}`;
+  return `${name.replaceAll("_", " ")}${of === undefined ? "" : ` of ${of}`}`;
 }
 
 /** Rates and scores are shares of 1; other figures are numbers. */

@@ -4,9 +4,7 @@ import { counted } from "../platform/counted.ts";
 import { abortable } from "../platform/deadline.ts";
 import { UsageError } from "../platform/errors.ts";
 import type { HermesExtensionAction, HermesExtensionItem } from "../protocol/extensions.ts";
-import type { SignInMethod } from "./pending-sign-ins.ts";
 
-/** Servers as the command needs them. */
 export type CommandServers = {
   items(): readonly HermesExtensionItem[];
   /** Takes over changes of the workspace. Settles when the servers are known. */
@@ -16,15 +14,13 @@ export type CommandServers = {
   /** Returns the outcome in one line. Rejects with an Error in one line. */
   act(id: string, action: HermesExtensionAction, argument?: string): Promise<string>;
   /** Signs in, and waits until the user has. */
-  signIn(id: string, signal: AbortSignal, method: SignInMethod): Promise<string>;
+  signIn(id: string, signal: AbortSignal): Promise<string>;
   /** Ends a sign-in with the address that the browser was redirected to. */
   paste(id: string, address: string): Promise<string>;
 };
 
 /** Argument that the command line adds: it ends with the answer, so the command first waits for starts and sign-ins. */
 const WAIT = "--wait";
-/** Argument of a sign-in with a code that the user types on any device. */
-export const DEVICE = "--device";
 
 const ACTIONS: Readonly<Record<string, HermesExtensionAction>> = {
   allow: "allow",
@@ -39,7 +35,7 @@ const ACTIONS: Readonly<Record<string, HermesExtensionAction>> = {
   on: "enable",
   off: "disable",
 };
-const HINT = "[list | NAME | allow|restart|signin|signout|enable|disable NAME [TOOL | --device]]";
+const HINT = "[list | NAME | allow|restart|signin|signout|enable|disable NAME [TOOL]]";
 const PLACES = "`mcp_servers` in config.yaml, or `.mcp.json` in the workspace";
 
 export function mcpCommand(servers: CommandServers): ExtensionCommand {
@@ -81,7 +77,8 @@ async function answer(
 ): Promise<string> {
   const { verb, action, item, detail } = target(words, servers.items());
   if (action === undefined) return details(item);
-  if (action === "sign-in") return signIn(item, detail, servers, waiting);
+  if (action === "sign-in" && detail === undefined && waiting !== undefined) return servers.signIn(item.id, waiting);
+  if (action === "sign-in") return detail === undefined ? servers.act(item.id, action) : servers.paste(item.id, detail);
   if (isOffered(item, action, detail)) {
     const outcome = await servers.act(item.id, action, detail);
     const hasFailed = servers.items().some(({ id, state }) => id === item.id && state === "failed");
@@ -91,19 +88,7 @@ async function answer(
   return `${item.name} is ${STATES[item.state]}: \`${verb}\` has no effect.`;
 }
 
-function signIn(
-  { id }: HermesExtensionItem,
-  argument: string | undefined,
-  servers: CommandServers,
-  waiting: AbortSignal | undefined,
-): Promise<string> {
-  const isByDevice = argument === DEVICE;
-  if (argument !== undefined && !isByDevice) return servers.paste(id, argument);
-  if (waiting !== undefined) return servers.signIn(id, waiting, isByDevice ? "device" : "browser");
-  return isByDevice ? servers.act(id, "sign-in", DEVICE) : servers.act(id, "sign-in");
-}
-
-/** A tool can be switched although its server offers only the other switch. */
+/** A tool can be switched even where its server offers only the opposite switch. */
 function isOffered({ actions }: HermesExtensionItem, action: HermesExtensionAction, tool: string | undefined): boolean {
   return actions.includes(action) || tool !== undefined;
 }

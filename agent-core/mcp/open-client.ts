@@ -1,5 +1,5 @@
 /** Opens the connection to one server with the MCP library. Loaded with the first server that starts. */
-import { isAbsolute, resolve } from "node:path";
+import { resolve } from "node:path";
 import {
   type AuthProvider,
   Client,
@@ -10,6 +10,7 @@ import {
   type ElicitResult,
   type FetchLike,
   type JSONRPCMessage,
+  LATEST_PROTOCOL_VERSION,
   type Progress,
   type RequestOptions,
   type Root,
@@ -18,6 +19,7 @@ import {
   SdkHttpError,
   SSEClientTransport,
   StreamableHTTPClientTransport,
+  SUPPORTED_PROTOCOL_VERSIONS,
   type Transport,
   UnauthorizedError,
 } from "@modelcontextprotocol/client";
@@ -46,7 +48,7 @@ import {
 } from "./server-answers.ts";
 import { SignInNeeded } from "./server-auth.ts";
 import { type Carry, type HttpSettings, type ServerConfig, serverDetail } from "./server-config.ts";
-import { StdioTransport, serverEnvironment } from "./stdio-transport.ts";
+import { isMessage, StdioTransport, serverEnvironment } from "./stdio-transport.ts";
 
 /** Answers to a server's own requests, and notice of its changes. */
 export type ServerPorts = {
@@ -54,7 +56,6 @@ export type ServerPorts = {
   elicit(params: ElicitRequest["params"], signal: AbortSignal): Promise<ElicitResult>;
   roots(): Root[];
   onListChanged(list: "tools" | "prompts" | "resources"): void;
-  /** Line of the server for the log. */
   onLog(line: string): void;
   onClose(): void;
   /** See `HostTerminals.confine`. */
@@ -65,7 +66,6 @@ export type ServerPorts = {
 
 export type CallOptions = { readonly signal: AbortSignal; readonly onProgress?: (progress: Progress) => void };
 
-/** An open connection. */
 export type OpenClient = {
   /** Exit of the server's program and the end of its stderr, in one line; empty for servers over HTTP. */
   readonly log: string;
@@ -87,6 +87,9 @@ export type OpenClient = {
 /** The library limits each request; the caller of a request has its own idle timeout. Milliseconds: the longest timer. */
 const NO_TIMEOUT = 2 ** 31 - 1;
 
+/** Length of a server's error. Characters. */
+const ERROR_CHARS = 2_000;
+
 /** A server that needs the home or a socket of the machine, such as that of Docker, ends so. */
 const CONFINED_END = "it ended at its start in the sandbox; servers of config.yaml (mcp_servers) run without it";
 
@@ -94,7 +97,7 @@ const CONFINED_END = "it ended at its start in the sandbox; servers of config.ya
 export async function openClient(config: ServerConfig, folder: string, ports: ServerPorts): Promise<OpenClient> {
   const { settings } = config;
   if (settings.kind === "stdio") {
-    const cwd = folderOf(settings.cwd, folder);
+    const cwd = resolve(folder, settings.cwd ?? "");
     const { command, args } = settings;
     const { confine } = ports;
     const confined = config.source === "workspace" ? await confine?.({ command, args, cwd, lasts: true }) : undefined;
@@ -177,18 +180,9 @@ async function connectByHttp(settings: HttpSettings, connecting: Connecting): Pr
     if (!isWithoutStreamableHttp(error)) throw error;
     // The first error is about the transport that the settings name.
     return connect(sse(settings, ports), connecting).catch((second: unknown) => {
-      throw isSignIn(second) ? second : error;
+      throw second instanceof SignInNeeded ? second : error;
     });
   }
-}
-
-function isSignIn(error: unknown): boolean {
-  return error instanceof SignInNeeded;
-}
-
-function folderOf(cwd: string | undefined, folder: string): string {
-  if (cwd === undefined) return folder;
-  return isAbsolute(cwd) ? cwd : resolve(folder, cwd);
 }
 
 /** Answers of an older server to the first request of the newer transport. */
@@ -211,7 +205,14 @@ function httpOptions({ headers }: HttpSettings, { authProvider }: ServerPorts) {
 /** The library uses no members of a response that ours lacks. */
 export const ourFetch: FetchLike = async (url, { method, headers, body, signal } = {}) => {
   const init = { method, headers: new Headers(headers), signal, body: body == null ? undefined : String(body) };
-  return (await httpFetch(url, init)) as unknown as Response;
+  const response = await httpFetch(url, init);
+  const read = response.json.bind(response);
+  response.json = async () => {
+    const value = await read();
+    const found = [value].flat();
+    return found.every(isMessage) ? found.map(validMessage) : value;
+  };
+  return response as unknown as Response;
 };
 
 type Connecting = { readonly config: ServerConfig; readonly ports: ServerPorts; readonly log: () => string };
@@ -239,18 +240,81 @@ async function connect(
     ports.onLog([level, logger, text].filter((part) => part !== undefined).join(": "));
   });
   client.onerror = () => undefined; // text on stdout that is not a message: the connection stays open
+  tolerate(transport);
   try {
     await client.connect(transport, { timeout: config.connectTimeoutMs });
   } catch (error) {
     await client.close().catch(() => undefined);
-    throw isTimeout(error) ? new Error(unanswered(config)) : signInNeeded(error, config.name);
+    const isTimeout = error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout;
+    throw isTimeout ? new Error(unanswered(config)) : signInNeeded(error, config.name);
   }
   client.onclose = () => ports.onClose();
   return opened(client, log);
 }
 
-function isTimeout(error: unknown): boolean {
-  return error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout;
+/** Makes the messages of a server valid before the library refuses them: null for what is left out, and fields that it forgot. */
+function tolerate(transport: Transport): void {
+  let handle: Transport["onmessage"];
+  Object.defineProperty(transport, "onmessage", {
+    get: (): Transport["onmessage"] => handle && ((message, extra) => handle?.(validMessage(message), extra)),
+    set: (handler: Transport["onmessage"]) => {
+      handle = handler;
+    },
+  });
+  const send = transport.send.bind(transport);
+  transport.send = (message, options) => {
+    const isRequest = "method" in message && "id" in message;
+    if (!isRequest) return send(message, options);
+    const onRequestStreamEnd = (): void => handle?.({ jsonrpc: "2.0", id: message.id, error: CUT_OFF });
+    return send(message, { ...options, onRequestStreamEnd });
+  };
+}
+
+/** Proxies close a connection that is idle. The library waits on for the answer. */
+const CUT_OFF = {
+  code: -32_000,
+  message: "the connection ended before the answer; the call may have run all the same",
+};
+
+function validMessage(message: JSONRPCMessage): JSONRPCMessage {
+  if ("method" in message) return message;
+  const { id, ...written }: Fields = { ...message };
+  const { error, result } = written;
+  // Servers write both members, with null for the one that does not apply.
+  const outcome = error == null ? { result: validResult(result) } : { error: validError(error) };
+  return { jsonrpc: "2.0", id, ...outcome } as JSONRPCMessage; // the library checks the id
+}
+
+function validError(error: unknown): object {
+  const { code, message, data }: Fields = typeof error === "object" ? { ...error } : { message: String(error) };
+  const detail = data === undefined ? "" : `: ${typeof data === "string" ? data : JSON.stringify(data)}`;
+  const words = `${message || "the server gave no reason"}${detail}`.slice(0, ERROR_CHARS);
+  return { code: Number.isInteger(code) ? code : -32_603, message: words, data };
+}
+
+/** A text or a list alone is the content of a tool's result. */
+function validResult(written: unknown): object {
+  if (typeof written !== "object" || Array.isArray(written)) return written === undefined ? {} : { content: written };
+  const { _meta: meta, ...result }: Fields = { ...written };
+  const valid = "protocolVersion" in result ? greetingSchema.parse(withoutNulls(result)) : result;
+  return { ...valid, ...(typeof meta === "object" && meta && { _meta: meta }) };
+}
+
+/** The first answer of a server. A version that nobody knows is read as the newest. */
+const greetingSchema = z.looseObject({
+  protocolVersion: z.enum(SUPPORTED_PROTOCOL_VERSIONS).catch(LATEST_PROTOCOL_VERSION),
+  capabilities: z.looseObject({}).catch({}),
+  serverInfo: z.looseObject({ name: z.string().default(""), version: z.string().default("") }).prefault({}),
+  instructions: z.string().optional().catch(undefined),
+});
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function withoutNulls(value: object): Fields {
+  const entries = Object.entries(value).filter(([, each]) => each !== null);
+  return Object.fromEntries(
+    entries.map(([key, each]) => [key, typeof each === "object" && !Array.isArray(each) ? withoutNulls(each) : each]),
+  );
 }
 
 function unanswered({ connectTimeoutMs, source }: ServerConfig): string {

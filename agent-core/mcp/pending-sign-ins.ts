@@ -1,8 +1,6 @@
 /** Sign-ins that wait for the user's browser, at most one for each server of a session. */
 import type { ExtensionSession } from "../agent/extensions.ts";
-import { counted } from "../platform/counted.ts";
 import { messageOf } from "../platform/errors.ts";
-import type { DeviceCode, DeviceSignInOptions } from "./device-sign-in.ts";
 import type { ServerConfig } from "./server-config.ts";
 import type { ServerConnection } from "./server-connection.ts";
 import type { SignInOptions } from "./sign-in.ts";
@@ -14,9 +12,6 @@ export type OpenPage = (page: {
   /** Settles when the user needs the page no more. */
   readonly done: Promise<unknown>;
 }) => Promise<"opened" | "refused" | "unavailable">;
-
-/** `device`: the user types a code on any device, for a machine without a browser. */
-export type SignInMethod = "browser" | "device";
 
 /** One sign-in. */
 type Pending = {
@@ -41,17 +36,16 @@ export class PendingSignIns {
   }
 
   /** Begins a sign-in, in place of an earlier one to the same server. The server starts again after it. */
-  begin(config: ServerConfig, connection: ServerConnection, method: SignInMethod): Pending {
+  begin(config: ServerConfig, connection: ServerConnection): Pending {
     this.#pending.get(config.name)?.cancel();
     const cancelled = new AbortController();
     const pasted = Promise.withResolvers<URL>();
     const opened = Promise.withResolvers<string>();
     opened.promise.catch(() => undefined);
-    const done: Promise<void> = this.#run(config, connection, method, {
+    const done: Promise<void> = this.#run(config, connection, {
       pasted: pasted.promise,
       signal: cancelled.signal,
       open: async (url) => opened.resolve(await this.#show(url, config.name, done)),
-      show: (code) => opened.resolve(this.#showCode(code, config.name)),
     });
     done.catch(opened.reject);
     const pending: Pending = {
@@ -77,17 +71,11 @@ export class PendingSignIns {
     for (const pending of this.#pending.values()) pending.cancel();
   }
 
-  async #run(
-    config: ServerConfig,
-    connection: ServerConnection,
-    method: SignInMethod,
-    options: SignInOptions & DeviceSignInOptions,
-  ): Promise<void> {
+  async #run(config: ServerConfig, connection: ServerConnection, options: SignInOptions): Promise<void> {
     const { serverAuthOf } = await import("./server-auth.ts");
     const auth = serverAuthOf(config, this.#home);
     if (auth === undefined) throw new Error(`${config.name} needs no sign-in.`);
-    if (method === "browser") await (await import("./sign-in.ts")).signIn(auth, options);
-    else await (await import("./device-sign-in.ts")).signInByDevice(auth, options);
+    await (await import("./sign-in.ts")).signIn(auth, options);
     await connection.start(); // the library's transport cannot start twice
   }
 
@@ -103,14 +91,5 @@ export class PendingSignIns {
     const line = `To sign in to ${name}, open ${url.href} in a browser. ${elsewhere}`;
     this.#session.status({ severity: "info", message: line });
     return line;
-  }
-
-  /** Returns the line for the user. */
-  #showCode({ code, page, pageWithCode, seconds }: DeviceCode, name: string): string {
-    const short = pageWithCode === undefined ? "" : ` Or open ${pageWithCode}, which has the code.`;
-    const minutes = Math.max(1, Math.round(seconds / 60));
-    const message = `To sign in to ${name}, open ${page} on any device and enter the code ${code} within ${counted(minutes, "minute")}.${short}`;
-    this.#session.status({ severity: "info", message });
-    return message;
   }
 }

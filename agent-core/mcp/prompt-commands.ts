@@ -4,7 +4,8 @@ import { attachedText } from "../messages/attached-text.ts";
 import { messageOf } from "../platform/errors.ts";
 import type { ToolContext } from "../tools/tool.ts";
 import type { ServerPrompt } from "./server-answers.ts";
-import { type SessionServer, withoutInvisible } from "./server-tools.ts";
+import { withoutInvisible } from "./server-schema.ts";
+import type { SessionServer } from "./server-tools.ts";
 import { promptText } from "./tool-result.ts";
 
 /** Words of an argument: quoted text is one word. */

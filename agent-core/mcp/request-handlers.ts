@@ -9,7 +9,7 @@ import type {
   ElicitResult,
 } from "@modelcontextprotocol/client";
 import * as z from "zod";
-import type { Auxiliary } from "../agent/auxiliary.ts";
+import type { Auxiliary } from "../agent/auxiliary-models.ts";
 import type { ContentPart, Message } from "../messages/message.ts";
 import { visibleText } from "../platform/visible-text.ts";
 import type { ToolContext } from "../tools/tool.ts";
@@ -23,9 +23,9 @@ const MAX_ATTEMPTS = 3;
 /** Choices that a question can show. */
 const MAX_CHOICES = 4;
 
-const ONCE = "Allow once";
-const SESSION = "Allow for this session";
-const LEAVE_EMPTY = "Leave empty";
+const ONCE = "Allow Once";
+const SESSION = "Allow for This Session";
+const LEAVE_EMPTY = "Leave Empty";
 
 export type RequestPorts = {
   readonly ask: ToolContext["ask"];
@@ -34,7 +34,6 @@ export type RequestPorts = {
   readonly samplingAllowed: Set<string>;
 };
 
-/** `server`: name of the server that sends the requests. */
 export function requestHandlers(server: string, ports: RequestPorts): RequestHandlers {
   return {
     sample: (params, signal) => sample(server, params, ports, signal),

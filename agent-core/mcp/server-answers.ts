@@ -1,8 +1,9 @@
 /**
- * Schemas of a server's answers. Each item of a list is checked separately, so that one invalid tool leaves the others
- * usable.
+ * Schemas of a server's answers. Each item of a list is checked separately, so that one invalid tool leaves the others usable.
  */
 import * as z from "zod";
+import { imageTypeOfBase64 } from "../messages/image-type.ts";
+import { soundSchema } from "./server-schema.ts";
 
 /** A value that may be left out. Servers write null for that, or a value of another type. */
 function optional<Schema extends z.ZodType>(schema: Schema) {
@@ -15,11 +16,18 @@ function optional<Schema extends z.ZodType>(schema: Schema) {
 const text = optional(z.string());
 const flag = optional(z.boolean());
 
+/** Largest schema. The largest ones of real servers have 30,000 characters. */
+const MAX_SCHEMA_CHARS = 100_000;
+
 const serverTool = z.object({
   name: z.string().min(1),
   title: text,
   description: text,
-  inputSchema: z.looseObject({}).transform((schema) => ({ ...schema, type: "object" as const })),
+  inputSchema: z
+    .unknown()
+    .optional()
+    .transform(soundSchema)
+    .refine((schema) => JSON.stringify(schema).length <= MAX_SCHEMA_CHARS, "it is too large for a request"),
   annotations: optional(z.object({ title: text, readOnlyHint: flag, destructiveHint: flag })),
 });
 export type ServerTool = z.output<typeof serverTool>;
@@ -103,29 +111,57 @@ export const listResources = (request: Request): Promise<ServerList<ServerResour
 export const listTemplates = (request: Request): Promise<ServerList<ServerResource>> =>
   readList("resourceTemplates", serverResource, request);
 
+/** Servers also write one part alone, or its text. */
+function asParts(content: unknown): readonly unknown[] {
+  if (Array.isArray(content)) return content.filter((part) => part !== null);
+  if (content === null || content === undefined) return [];
+  return [content];
+}
+
 /** Result of a tool call. The parts are read one by one. */
 export const toolAnswer = z.looseObject({
-  content: z.array(z.unknown()).catch([]),
+  content: z.unknown().optional().transform(asParts),
   structuredContent: optional(z.unknown()),
   isError: flag,
 });
 export type ToolAnswer = z.output<typeof toolAnswer>;
 
+/** Prefix of base64 in a data URL, with its type. */
+const DATA_URL = /^data:([\w/+.-]*)[^,]*;base64,/;
+
 const resourceContents = z.object({
   uri: z.string().catch(""),
   mimeType: text,
   text,
-  blob: text,
+  blob: text.transform((blob) => blob?.replace(DATA_URL, "")),
 });
 
-/** Contents of a resource. */
-export const resourceAnswer = z.looseObject({ contents: z.array(resourceContents) });
+export const resourceAnswer = z.looseObject({
+  contents: z.unknown().optional().transform(asParts).pipe(z.array(resourceContents)),
+});
 export type ResourceAnswer = z.output<typeof resourceAnswer>;
+
+/** A picture or sound. Servers also write it as a data URL, without its type, or as the APIs of models have it. */
+const mediaPart = z
+  .object({
+    type: z.enum(["image", "audio", "image_url"]),
+    data: text,
+    mimeType: text,
+    source: optional(z.object({ data: z.string(), media_type: text })),
+    image_url: optional(z.union([z.string(), z.object({ url: z.string() }).transform(({ url }) => url)])),
+  })
+  .transform(({ type, mimeType, source, image_url: url, data = source?.data ?? url ?? "" }) => {
+    const [prefix = "", named] = DATA_URL.exec(data) ?? [];
+    const base64 = data.slice(prefix.length);
+    const found = mimeType ?? source?.media_type ?? (named || undefined) ?? imageTypeOfBase64(base64) ?? type;
+    return { type: type === "audio" ? type : ("image" as const), data: base64, mimeType: found };
+  })
+  .refine(({ data }) => /^[\w+/=\s-]+$/.test(data), "it has no base64");
 
 /** Part of a tool's result or of a prompt. */
 export const answerPart = z.union([
   z.object({ type: z.literal("text"), text: z.string() }),
-  z.object({ type: z.enum(["image", "audio"]), data: z.string(), mimeType: z.string() }),
+  mediaPart,
   z.object({
     type: z.literal("resource_link"),
     uri: z.string(),
@@ -137,8 +173,7 @@ export const answerPart = z.union([
 ]);
 export type AnswerPart = z.output<typeof answerPart>;
 
-/** Messages of a prompt. */
 export const promptAnswer = z.looseObject({
-  messages: z.array(z.object({ role: z.string(), content: answerPart })),
+  messages: z.array(z.object({ role: z.string(), content: z.unknown().optional().transform(asParts) })),
 });
 export type PromptAnswer = z.output<typeof promptAnswer>;

@@ -45,7 +45,6 @@ export type ServerConfig = {
   /** File that defines the server; absolute. */
   readonly path?: string;
   readonly settings: StdioSettings | HttpSettings | CarriedSettings;
-  /** Only with `CarriedSettings`. */
   readonly carry?: Carry;
   /** Idle timeout of a call: progress restarts it. */
   readonly timeoutMs: number;
@@ -134,7 +133,6 @@ export type ServerFile = {
   /** Relative to the folder. */
   readonly name: string;
   readonly path: string;
-  /** Key of the table. */
   readonly key: string;
 };
 
@@ -211,7 +209,6 @@ function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : JSON.stringify(word);
 }
 
-/** True for a tool that the settings offer. */
 export function offersTool({ include, exclude }: ServerConfig, tool: string): boolean {
   return (include === undefined || matchesAny(include, tool)) && !matchesAny(exclude, tool);
 }

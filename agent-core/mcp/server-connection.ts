@@ -61,8 +61,11 @@ export type ConnectionOptions = {
 const RELOAD_INTERVAL_MS = 250;
 /** Longest such time: some servers announce a change at each request. Milliseconds. */
 const MAX_RELOAD_INTERVAL_MS = 60_000;
-/** HTTP statuses with which a restarted server refuses a connection that it no longer knows. */
-const FORGOTTEN: ReadonlySet<unknown> = new Set([400, 401, 404, 502, 503]);
+/** Words of a server that no longer knows a connection, in an error of HTTP or of the protocol. */
+const FORGOTTEN = /\bsession\b|\binitiali[sz]/i;
+/** Statuses that say that the connection itself is refused, or its server is not there yet. No call ran. */
+const isRefusal = (status: unknown): boolean =>
+  typeof status === "number" && ((status >= 400 && status < 500 && status !== 429) || status === 502 || status === 503);
 
 /** Log messages of one start, and their length in characters: a server may send thousands a second. */
 const MAX_LOG_LINES = 200;
@@ -70,7 +73,6 @@ const LOG_CHARS = 500;
 
 type ServerRequest<Value> = (client: OpenClient, options: Parameters<OpenClient["readResource"]>[1]) => Promise<Value>;
 
-/** A call that runs. */
 type RunningCall = {
   readonly handlers: RequestHandlers;
   /** Restarts the idle timeout. */
@@ -187,7 +189,7 @@ export class ServerConnection {
       const client = await openClient(config, folder, this.#ports(generation, await authProvider?.(config)));
       if (generation !== this.#generation) return void (await client.close().catch(() => undefined));
       this.#client = client;
-      this.#listing = await listingOf(client, this.#listing);
+      this.#listing = await this.#list(client);
       if (generation === this.#generation && this.#client !== undefined) this.#set({ kind: "on" });
     } catch (error) {
       if (generation !== this.#generation || this.#state.kind !== "starting") return; // its end is reported already
@@ -242,12 +244,6 @@ export class ServerConnection {
     this.#options.log?.(`MCP server ${this.config.name}: ${text}${end}`);
   }
 
-  /** Updates the state after a failed call: an HTTP server may have dropped the session or the user's sign-in. */
-  #refused(error: unknown): unknown {
-    if (isSignInNeeded(error)) this.#set({ kind: "needs-sign-in", error: error.message });
-    return error;
-  }
-
   #crashed(error: string): void {
     const { clock = systemClock } = this.#options;
     const now = clock.now();
@@ -281,7 +277,7 @@ export class ServerConnection {
     let intervalMs = RELOAD_INTERVAL_MS;
     for (let client = this.#client; this.#isStale && client !== undefined; client = this.#client) {
       this.#isStale = false;
-      const listing = await listingOf(client, this.#listing).catch(() => undefined);
+      const listing = await this.#list(client).catch(() => undefined);
       const isNew = listing !== undefined && JSON.stringify(listing) !== JSON.stringify(this.#listing);
       if (isNew && client === this.#client) {
         this.#listing = listing;
@@ -291,6 +287,16 @@ export class ServerConnection {
       await delay(intervalMs, undefined, { ref: false });
     }
     this.#isReloading = false;
+  }
+
+  /** Asks a server again that is not ready yet. */
+  async #list(client: OpenClient): Promise<Listing> {
+    try {
+      return await listingOf(client, this.#listing);
+    } catch {
+      await delay(RELOAD_INTERVAL_MS, undefined, { ref: false });
+      return listingOf(client, this.#listing);
+    }
   }
 
   #announceRoots(): void {
@@ -328,7 +334,8 @@ export class ServerConnection {
       return await this.#attempt(client, options, request);
     } catch (error) {
       options.signal.throwIfAborted();
-      const isForgotten = error instanceof Error && "status" in error && FORGOTTEN.has(error.status);
+      const isForgotten =
+        error instanceof Error && (("status" in error && isRefusal(error.status)) || FORGOTTEN.test(error.message));
       if (!isForgotten || this.config.settings.kind === "stdio") throw error;
       if (this.#client === client) await abortable(this.start(), options.signal);
       return this.#attempt(await this.#connected(options.signal), options, request);
@@ -366,8 +373,11 @@ export class ServerConnection {
       if (timeout.signal.aborted) {
         throw new Error(`the MCP server ${name} sent nothing for ${timeoutMs / 1_000} s; the call was cancelled`);
       }
-      if (this.#client === client) throw this.#refused(error);
-      throw new Error(`the MCP server ${name} ended during the call${client.log === "" ? "" : `: ${client.log}`}`);
+      if (this.#client !== client)
+        throw new Error(`the MCP server ${name} ended during the call${client.log === "" ? "" : `: ${client.log}`}`);
+      // An HTTP server may have dropped the user's sign-in.
+      if (isSignInNeeded(error)) this.#set({ kind: "needs-sign-in", error: error.message });
+      throw error;
     } finally {
       pause();
       this.#running.delete(running);

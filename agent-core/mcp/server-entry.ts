@@ -6,7 +6,7 @@ import type { Tool } from "../tools/tool.ts";
 import type { ServerAuth } from "./server-auth.ts";
 import { offersTool, type ServerConfig, serverDetail, withoutKeys } from "./server-config.ts";
 import type { Listing } from "./server-listing.ts";
-import { withoutInvisible } from "./server-tools.ts";
+import { withoutInvisible } from "./server-schema.ts";
 import type { ServerLease } from "./shared-servers.ts";
 import type { WorkspaceServer } from "./workspace-servers.ts";
 
@@ -20,7 +20,6 @@ export type ServerEntry = {
   lease: ServerLease | undefined;
   /** Error that the user has seen. */
   shownError: string | undefined;
-  /** Tools of the last listing. */
   made: { readonly listing: Listing; readonly tools: readonly Tool[] } | undefined;
   /** Credentials, for a server that may ask for a sign-in. */
   auth: ServerAuth | undefined;
@@ -62,7 +61,6 @@ function actionsOf({ isOn, lease, auth }: ServerEntry): readonly HermesExtension
   ];
 }
 
-/** One line that names the servers without consent. */
 export function consentLine(waiting: readonly ServerEntry[]): string {
   const names = waiting.map(({ config }) => config.name).join(", ");
   const one = waiting.length === 1 ? "The MCP server" : "MCP servers";

@@ -1,11 +1,9 @@
 /** Tools and prompts of a server, as its lists have them. */
 import { setImmediate } from "node:timers/promises";
-import { messageOf } from "../platform/errors.ts";
 import type { ArgumentCheck } from "../tools/argument-check.ts";
 import type { OpenClient } from "./open-client.ts";
 import type { ListProblem, ServerPrompt, ServerTool } from "./server-answers.ts";
 
-/** A tool of the server, with the check of its arguments. */
 export type CheckedTool = ServerTool & { readonly check: ArgumentCheck };
 
 export type Listing = {
@@ -33,31 +31,35 @@ const COMPILED_AT_ONCE = 5;
 
 /** Reads the lists. The check of a tool whose schema did not change stays. */
 export async function listingOf(client: OpenClient, before: Listing): Promise<Listing> {
+  const { has, instructions } = client;
   const [tools, prompts] = await Promise.all([
-    client.has.tools ? client.tools() : undefined,
-    client.has.prompts ? client.prompts() : undefined,
+    // Servers forget to announce their tools.
+    client.tools().catch((error: unknown) => (has.tools ? Promise.reject(error) : undefined)),
+    // They announce prompts that they do not have.
+    has.prompts ? client.prompts().catch(() => undefined) : undefined,
   ]);
-  const toolProblems = [...(tools?.problems ?? [])];
   const known = new Map(before.tools.map(({ inputSchema, check }) => [JSON.stringify(inputSchema), check]));
   const checked: CheckedTool[] = [];
-  let compiled = 0;
-  for (const tool of tools?.items ?? []) {
-    try {
-      const check = known.get(JSON.stringify(tool.inputSchema)) ?? client.check(tool.inputSchema);
-      checked.push({ ...tool, check });
-    } catch (error) {
-      toolProblems.push({ name: tool.name, reason: `its schema does not compile (${messageOf(error)})` });
-    }
-    compiled += 1;
-    if (compiled % COMPILED_AT_ONCE === 0) await setImmediate();
+  for (const [index, tool] of (tools?.items ?? []).entries()) {
+    const check = known.get(JSON.stringify(tool.inputSchema)) ?? checkOf(client, tool);
+    checked.push({ ...tool, check });
+    if ((index + 1) % COMPILED_AT_ONCE === 0) await setImmediate();
   }
-  const { has, instructions } = client;
   return {
     tools: checked,
     prompts: prompts?.items ?? [],
     hasResources: has.resources,
     instructions,
-    toolProblems,
+    toolProblems: tools?.problems ?? [],
     promptProblems: prompts?.problems ?? [],
   };
+}
+
+/** A schema that does not compile checks nothing: the server does. */
+function checkOf(client: OpenClient, { inputSchema }: ServerTool): ArgumentCheck {
+  try {
+    return client.check(inputSchema);
+  } catch {
+    return () => undefined;
+  }
 }

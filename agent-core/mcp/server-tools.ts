@@ -1,19 +1,15 @@
 /** The tools of a server as tools of the agent, and tools of ours that read the server's resources and prompts. */
 import * as z from "zod";
 import { contentHash } from "../approval/consents.ts";
-import { INVISIBLE } from "../platform/visible-text.ts";
 import type { Tool, ToolContext, ToolResult } from "../tools/tool.ts";
 import { offersTool, type ServerConfig, serverHash } from "./server-config.ts";
 import type { RequestHandlers, ServerCallOptions, ServerConnection } from "./server-connection.ts";
 import type { CheckedTool } from "./server-listing.ts";
+import { fitted, MAX_NAME_CHARS, modelSchema, withoutInvisible } from "./server-schema.ts";
 import { callResult, dataResult, promptText, resourceResult } from "./tool-result.ts";
 
-/** Limit of the providers for the name of a tool. */
-const MAX_NAME_CHARS = 64;
 /** Length of a tool's description in the request. Characters. */
 const MAX_DESCRIPTION_CHARS = 2_000;
-/** Characters without a glyph, which hide instructions from people: format and tag characters, and control characters. */
-const HIDDEN = new RegExp(`[^\\P{Cc}\\n\\t]|[\\p{Cf}${INVISIBLE.filler}${INVISIBLE.tag}]`, "gu");
 
 /** Names such as `mcp__server__tool` that fit the providers' rules. Each tool of a session keeps its own. */
 export class ToolNames {
@@ -38,16 +34,6 @@ export class ToolNames {
   }
 }
 
-function fitted(name: string): string {
-  return name.replaceAll(/[^a-zA-Z0-9_-]/g, "_");
-}
-
-/** The text without characters that people cannot see. */
-export function withoutInvisible(text: string): string {
-  return text.replaceAll(HIDDEN, "");
-}
-
-/** Toolset of a server's tools. */
 export function toolsetOf(server: string): string {
   return `mcp-${fitted(server)}`;
 }
@@ -72,21 +58,10 @@ type ToolFacts = {
 
 /** A tool that a server offers, or that reads from it. */
 export function foreignTool(config: ServerConfig, facts: ToolFacts): Tool {
-  const {
-    name,
-    tool,
-    title,
-    description,
-    parameters,
-    readOnly,
-    version,
-    check,
-    run,
-    original = (args) => args,
-  } = facts;
-  const shown = withoutInvisible(description).slice(0, MAX_DESCRIPTION_CHARS).toWellFormed();
+  const { name, tool, readOnly, version, original = (args) => args } = facts;
+  const description = withoutInvisible(facts.description).slice(0, MAX_DESCRIPTION_CHARS).toWellFormed();
   const origin = [originOf(config), ...(version === undefined ? [] : [version])].join(":");
-  const label = withoutInvisible(title ?? tool)
+  const label = withoutInvisible(facts.title ?? tool)
     .replaceAll(/\s+/g, " ")
     .slice(0, 60);
   return {
@@ -97,10 +72,10 @@ export function foreignTool(config: ServerConfig, facts: ToolFacts): Tool {
     interactive: false,
     largeOutput: false,
     need: "foreign",
-    schema: { name, description: shown, parameters },
+    schema: { name, description, parameters: facts.parameters },
     prepare(written) {
       const raw = original(written);
-      const problem = check(raw);
+      const problem = facts.check(raw);
       if (problem !== undefined) {
         return {
           ok: false,
@@ -121,7 +96,7 @@ export function foreignTool(config: ServerConfig, facts: ToolFacts): Tool {
           title: `${config.name}: ${label}`,
           locations: [],
           effect,
-          stage: async (context) => ({ ok: true, diffs: [], run: () => run(raw, context) }),
+          stage: async (context) => ({ ok: true, diffs: [], run: () => facts.run(raw, context) }),
         },
       };
     },
@@ -195,89 +170,6 @@ function isAsFirstSeen(config: ServerConfig, tool: string, version: string): boo
 async function refusalResult(error: unknown, origin: string, context: ToolContext): Promise<ToolResult> {
   if (!(error instanceof Error) || error.name !== "ProtocolError") throw error;
   return { ...(await dataResult(error.message, origin, context)), ok: false };
-}
-
-type Schema = Readonly<Record<string, unknown>>;
-
-/** Keys of parameters that all providers accept. */
-const KEY = /^[a-zA-Z0-9_.-]{1,64}$/;
-/** Fields that providers refuse at the top of a schema. */
-const TOP = new Set(["$schema", "$ref", "oneOf", "anyOf", "allOf", "not", "enum", "if", "then", "else"]);
-/** Values of a schema that are data. */
-const DATA = new Set(["enum", "const", "default", "examples"]);
-
-/**
- * The schema for the model, which all providers accept, beside that of the check: branches at its top are merged, keys with
- * other characters renamed. Its descriptions are as visible to people as the tool's own.
- */
-export function modelSchema({
-  inputSchema,
-}: {
-  readonly inputSchema: Schema;
-}): Pick<ToolFacts, "parameters" | "original"> {
-  const originals = new Map<string, string>();
-  const keyFor = (key: string, siblings: Schema): string => {
-    if (KEY.test(key)) return key;
-    let name =
-      fitted(key)
-        .replace(/^_+/, "")
-        .slice(0, MAX_NAME_CHARS - 4) || "value";
-    while (name in siblings || (originals.has(name) && originals.get(name) !== key)) name += "_";
-    originals.set(name, key);
-    return name;
-  };
-  const parameters = shownSchema(mergedTop(inputSchema, inputSchema), keyFor);
-  return { parameters, ...(originals.size > 0 && { original: (args) => withKeys(args, originals) }) };
-}
-
-/** An object's own parts with those of its branches. Only what all alternatives require is required. */
-function mergedTop(schema: Schema, root: Schema, depth = 0): Schema {
-  const list = (value: unknown): readonly Schema[] => (Array.isArray(value) ? value.filter(isRecord) : []);
-  const named = typeof schema["$ref"] === "string" ? schema["$ref"].split("/").slice(1) : [];
-  const target =
-    named.length === 0 ? undefined : named.reduce<unknown>((at, key) => (isRecord(at) ? at[key] : undefined), root);
-  const merge = (part: Schema): Schema => (depth > 4 ? part : mergedTop(part, root, depth + 1));
-  const parts = [...list(schema["allOf"]), ...list([target])].map(merge);
-  const alternatives = [...list(schema["anyOf"]), ...list(schema["oneOf"])].map(merge);
-  const own = Object.fromEntries(Object.entries(schema).filter(([key]) => !TOP.has(key)));
-  if (parts.length + alternatives.length === 0) return own;
-  const needed = (part: Schema): readonly unknown[] => (Array.isArray(part["required"]) ? part["required"] : []);
-  const [first, ...others] = alternatives.map(needed);
-  const shared = (first ?? []).filter((key) => others.every((keys) => keys.includes(key)));
-  const required = [...new Set([...needed(own), ...parts.flatMap(needed), ...shared])];
-  const properties = Object.assign({}, ...[...alternatives, ...parts, own].map((part) => part["properties"]));
-  return { ...own, type: "object", properties, ...(required.length > 0 && { required }) };
-}
-
-function shownSchema(schema: Schema, keyFor: (key: string, siblings: Schema) => string): Record<string, unknown> {
-  const properties = isRecord(schema["properties"]) ? schema["properties"] : {};
-  const shown = (value: unknown, key: string): unknown => {
-    if (typeof value === "string" && (key === "description" || key === "title")) return withoutInvisible(value);
-    if (DATA.has(key)) return value;
-    if (key === "required" && Array.isArray(value)) return value.map((name) => keyFor(String(name), properties));
-    if (Array.isArray(value)) return value.map((item) => (isRecord(item) ? shownSchema(item, keyFor) : item));
-    if (!isRecord(value)) return value;
-    if (key !== "properties") return shownSchema(value, keyFor);
-    return Object.fromEntries(
-      Object.entries(value).map(([name, each]) => [
-        keyFor(name, value),
-        isRecord(each) ? shownSchema(each, keyFor) : each,
-      ]),
-    );
-  };
-  const items = schema["type"] === "array" && schema["items"] === undefined && { items: {} };
-  return { ...Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, shown(value, key)])), ...items };
-}
-
-function withKeys(value: unknown, originals: ReadonlyMap<string, string>): unknown {
-  if (Array.isArray(value)) return value.map((item) => withKeys(item, originals));
-  if (!isRecord(value)) return value;
-  const entries = Object.entries(value).map(([key, item]) => [originals.get(key) ?? key, withKeys(item, originals)]);
-  return Object.fromEntries(entries);
-}
-
-function isRecord(value: unknown): value is Schema {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** A workspace's server may lie, so its hints do not count. */

@@ -8,8 +8,7 @@ import { counted } from "../platform/counted.ts";
 import { messageOf } from "../platform/errors.ts";
 import type { HermesExtensionAction, HermesExtensionItem } from "../protocol/extensions.ts";
 import type { Tool } from "../tools/tool.ts";
-import { DEVICE } from "./mcp-command.ts";
-import { type OpenPage, PendingSignIns, type SignInMethod } from "./pending-sign-ins.ts";
+import { type OpenPage, PendingSignIns } from "./pending-sign-ins.ts";
 import { promptCommands } from "./prompt-commands.ts";
 import { requestHandlers } from "./request-handlers.ts";
 import type { ServerAuth } from "./server-auth.ts";
@@ -144,17 +143,16 @@ export class SessionServers implements Extension {
       case "restart":
         return this.#restart(entry);
       case "sign-in":
-        if (argument === undefined) return this.#beginSignIn(entry, "browser");
-        return argument === DEVICE ? this.#beginSignIn(entry, "device") : this.paste(id, argument);
+        return argument === undefined ? this.#beginSignIn(entry) : this.paste(id, argument);
       case "sign-out":
         return this.#signOut(entry);
     }
   }
 
   /** Signs in, and waits until the user has. Rejects with an Error in one line, and with the signal's reason. */
-  async signIn(id: string, signal: AbortSignal, method: SignInMethod = "browser"): Promise<string> {
+  async signIn(id: string, signal: AbortSignal): Promise<string> {
     const entry = this.#find(id);
-    const pending = this.#signIns.begin(entry.config, this.#connectionOf(entry), method);
+    const pending = this.#signIns.begin(entry.config, this.#connectionOf(entry));
     signal.addEventListener("abort", () => pending.cancel(), { once: true });
     await pending.done;
     return signedIn(entry);
@@ -354,8 +352,8 @@ export class SessionServers implements Extension {
   }
 
   /** Returns when the user has the page. The outcome follows as a status. */
-  #beginSignIn(entry: ServerEntry, method: SignInMethod): Promise<string> {
-    const { opened, done } = this.#signIns.begin(entry.config, this.#connectionOf(entry), method);
+  #beginSignIn(entry: ServerEntry): Promise<string> {
+    const { opened, done } = this.#signIns.begin(entry.config, this.#connectionOf(entry));
     done.then(
       () => this.#session.status({ severity: "info", message: signedIn(entry) }),
       (error: unknown) => this.#session.status({ severity: "warning", message: messageOf(error) }),

@@ -3,44 +3,37 @@
  * and to the issuer that made it: it is never sent to another one.
  */
 import { dirname } from "node:path";
-import type { StoredOAuthClientInformation, StoredOAuthTokens } from "@modelcontextprotocol/client";
 import * as z from "zod";
 import { readJsonFile, writeJsonFile } from "../config/home-file.ts";
 import { withLock } from "../platform/locks/file-lock.ts";
 import { makeFolder } from "../platform/make-folder.ts";
 
-export type SignIn = {
-  /** Address of the server. */
-  readonly url: string;
-  readonly issuer: string;
-  /** This program as the issuer registered it. */
-  readonly client: StoredOAuthClientInformation;
-  /** Undefined after a sign-out. */
-  readonly tokens?: StoredOAuthTokens | undefined;
-  /** End of the access token, in milliseconds since 1970. */
-  readonly expiresAt?: number | undefined;
-};
-
 const entrySchema = z.object({
+  /** Address of the server. */
   url: z.string(),
   issuer: z.string(),
+  /** This program as the issuer registered it. */
   client: z.looseObject({
     client_id: z.string(),
-    client_secret: z.string().exactOptional(),
+    client_secret: z.string().optional(),
     redirect_uris: z.array(z.string()).exactOptional(),
-    issuer: z.string().exactOptional(),
+    issuer: z.string().optional(),
   }),
+  /** Undefined after a sign-out. */
   tokens: z
     .looseObject({
       access_token: z.string(),
       token_type: z.string(),
-      refresh_token: z.string().exactOptional(),
-      scope: z.string().exactOptional(),
-      issuer: z.string().exactOptional(),
+      refresh_token: z.string().optional(),
+      scope: z.string().optional(),
+      issuer: z.string().optional(),
     })
     .optional(),
+  /** End of the access token, in milliseconds since 1970. */
   expiresAt: z.number().optional(),
 });
+export type SignIn = z.output<typeof entrySchema>;
+
 /** The original Hermes Agent keeps its own sign-in in further fields of the same file. */
 const fileSchema = z.looseObject({ version: z.literal(1), signIns: z.array(entrySchema) });
 

@@ -166,15 +166,16 @@ export class StdioTransport implements Transport {
     this.#skipped = undefined;
   }
 
-  /** Drops a line that is not a message: some servers log to stdout by mistake. */
+  /** Drops what is not a message: some servers log to stdout by mistake, without a line feed too. */
   #receive(line: string): void {
-    const message = parseJson(line);
+    const message = parseJson(line) ?? parseJson(line.slice(line.indexOf("{")));
     this.#noting ??= setTimeout(() => {
       this.#noting = undefined;
       void this.#server?.note();
     }, NOTE_MS).unref();
-    if (isMessage(message)) this.#deliver(message);
-    else if (line.trim() !== "") this.onerror?.(new Error(`not a message: ${line.slice(0, 200)}`));
+    const messages = [message].flat().filter(isMessage); // older servers answer in lists
+    for (const each of messages) this.#deliver(each);
+    if (messages.length === 0 && line.trim() !== "") this.onerror?.(new Error(`not a message: ${line.slice(0, 200)}`));
   }
 
   /** The library handles a notification in a microtask, and drops the progress of a call whose response came before that. */
@@ -185,7 +186,7 @@ export class StdioTransport implements Transport {
 }
 
 /** The library checks the fields of a message when it handles the message. */
-function isMessage(value: unknown): value is JSONRPCMessage {
+export function isMessage(value: unknown): value is JSONRPCMessage {
   return typeof value === "object" && value !== null && "jsonrpc" in value && value.jsonrpc === "2.0";
 }
 

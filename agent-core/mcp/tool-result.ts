@@ -26,16 +26,18 @@ type Media = NonNullable<ToolResult["media"]>[number];
 /** `image`: picture that models accept. */
 type ShownPart = { readonly text: string; readonly media?: Media; readonly image?: Picture };
 
-type CallAnswer = Pick<ToolAnswer, "content"> & Partial<Pick<ToolAnswer, "structuredContent" | "isError">>;
+type CallAnswer = Pick<ToolAnswer, "content"> & Partial<ToolAnswer>;
 
 /** The result of a call. `origin` names the server and the tool. */
 export async function callResult(answer: CallAnswer, origin: string, place: Place): Promise<ToolResult> {
-  const { content, structuredContent, isError = false } = answer;
+  const { content, structuredContent, isError = false, _meta, ...others } = answer;
   const parts = await Promise.all(content.map((raw, index) => shownPart(raw, place, index)));
   const texts = parts.map(({ text }) => text);
   if (structuredContent !== undefined && !isRepeated(structuredContent, texts)) {
     texts.push(JSON.stringify(structuredContent));
   }
+  // Servers of older versions answer in a field of their own.
+  if (texts.length === 0 && Object.keys(others).length > 0) texts.push(JSON.stringify(others));
   const text = texts.length === 0 ? "(The tool returned nothing.)" : texts.join("\n\n");
   return { ...(await dataResult(text, origin, place)), ok: !isError, ...mediaOf(parts) };
 }
@@ -53,13 +55,8 @@ function isRepeated(structured: unknown, texts: readonly string[]): boolean {
   return isList && only.every((item, index) => says(item, texts[index] ?? ""));
 }
 
-/** The contents of a resource. */
-export async function resourceResult({ contents }: ResourceAnswer, origin: string, place: Place): Promise<ToolResult> {
-  const parts = await Promise.all(
-    contents.map((resource, index) => shownPart({ type: "resource", resource }, place, index)),
-  );
-  const text = parts.map((part) => part.text).join("\n\n");
-  return { ...(await dataResult(text, origin, place)), ...mediaOf(parts) };
+export function resourceResult({ contents }: ResourceAnswer, origin: string, place: Place): Promise<ToolResult> {
+  return callResult({ content: contents.map((resource) => ({ type: "resource", resource })) }, origin, place);
 }
 
 /** Pictures that models accept are for the model too. */
@@ -79,22 +76,19 @@ export async function dataResult(text: string, origin: string, place: Place): Pr
 export function promptText({ messages }: PromptAnswer): string {
   return messages
     .map(({ role, content }) => {
-      const text = content.type === "text" ? content.text : partSummary(content);
+      const text = content.map(partText).join("\n\n");
       return role === "assistant" ? `Example of an answer:\n${text}` : text;
     })
     .join("\n\n");
 }
 
-/** An unknown part is shown as the server sent it. */
 async function shownPart(raw: unknown, place: Place, index: number): Promise<ShownPart> {
-  const parsed = answerPart.safeParse(raw);
-  if (!parsed.success) return { text: JSON.stringify(raw) };
-  const part = parsed.data;
-  switch (part.type) {
+  const part = answerPart.safeParse(raw).data;
+  switch (part?.type) {
+    case undefined:
     case "text":
-      return { text: part.text };
     case "resource_link":
-      return { text: partSummary(part) };
+      return { text: partText(raw) };
     case "image":
     case "audio":
       return mediaPart({ kind: part.type, ...part }, place, index);
@@ -126,6 +120,13 @@ async function mediaPart({ kind, mimeType, data }: Media, place: Place, index: n
 async function fittedPicture(base64: string, signal: AbortSignal): Promise<CheckedPicture> {
   const { fitPicture } = await import("../web/picture.ts");
   return fitPicture(Buffer.from(base64, "base64"), "it", signal);
+}
+
+/** An unknown part is shown as the server sent it. */
+function partText(raw: unknown): string {
+  const part = answerPart.safeParse(raw).data;
+  if (part === undefined) return typeof raw === "string" ? raw : JSON.stringify(raw);
+  return part.type === "text" ? part.text : partSummary(part);
 }
 
 function partSummary(part: Exclude<AnswerPart, { type: "text" }>): string {

@@ -90,7 +90,8 @@ function serversIn(file: ServerFile, environment: Environment): WorkspaceServerL
   }
 }
 
-function serverOf(name: string, raw: unknown, { folder, name: file, path }: ServerFile, environment: Environment) {
+function serverOf(name: string, foreign: unknown, { folder, name: file, path }: ServerFile, environment: Environment) {
+  const raw = ownEntry(foreign);
   const unusable = (reason: string): WorkspaceServerList =>
     problem(`${file}: the MCP server ${visibleText(name)} ${reason}. It is not used.`);
   const problems: string[] = [];
@@ -107,10 +108,7 @@ function serverOf(name: string, raw: unknown, { folder, name: file, path }: Serv
   if (!written.success || !section.success)
     return unusable(`has a wrong value: ${reasonOf(written.error ?? section.error)}`);
   // The server runs in the folder of its file, which may differ from the session's first folder.
-  // Cline and Windsurf switch servers off by another word.
-  const isOff = z.object({ disabled: z.literal(true) }).safeParse(raw).success;
-  const enabled = section.data.enabled && !isOff;
-  const inFolder = { ...section.data, enabled, cwd: resolve(folder, section.data.cwd ?? ".") };
+  const inFolder = { ...section.data, cwd: resolve(folder, section.data.cwd ?? ".") };
   const { servers, problems: others } = serversFrom(
     { [name]: inFolder },
     { source: "workspace", sourceName: file, path },
@@ -128,6 +126,55 @@ function serverOf(name: string, raw: unknown, { folder, name: file, path }: Serv
     })),
     problems: others,
   };
+}
+
+/** Keys of other agents, by ours: Windsurf, Gemini CLI, opencode and Codex. */
+const KEYS: Readonly<Record<string, string>> = {
+  serverUrl: "url",
+  httpUrl: "url",
+  environment: "env",
+  includeTools: "include",
+  enabled_tools: "include",
+  excludeTools: "exclude",
+  disabledTools: "exclude",
+  disabled_tools: "exclude",
+};
+/** Longer timeouts are in milliseconds. Seconds. */
+const LONGEST_SECONDS = 3_600;
+
+/** The entry of a server as other agents write it, with our keys and types. Null is left out. */
+function ownEntry(foreign: unknown): unknown {
+  const read = serverTable.safeParse(foreign).data;
+  if (read === undefined) return foreign;
+  const { disabled = false, ...given } = withoutNull(read);
+  const switched = String(disabled) === "true" ? { ...given, enabled: false } : given;
+  const named = Object.entries(switched).map(([key, value]) => [KEYS[key] ?? key, value] as const);
+  const own = named.map(([key, value]) => [key, Object.hasOwn(VALUES, key) ? VALUES[key]?.(value) : value] as const);
+  const { args, command, include, exclude, ...others } = Object.fromEntries(own);
+  const [program, ...first] = [command].flat();
+  const tools = { ...(include !== undefined && { include }), ...(exclude !== undefined && { exclude }) };
+  return withoutNull({
+    tools,
+    ...others,
+    command: program ?? null,
+    args: [...first, ...[args ?? []].flat()],
+  });
+}
+
+/** Values of these keys in our form; null: left out. */
+const VALUES: Readonly<Record<string, (value: unknown) => unknown>> = {
+  args: (value) => (typeof value === "string" ? value.split(/\s+/) : value),
+  env: (value) => (typeof value === "object" && value !== null ? withoutNull(value) : value),
+  type: (value) => String(value).toLowerCase(),
+  auth: (value) => (value === "oauth" ? value : null),
+  // Copilot lists the tools.
+  tools: (value) => (Array.isArray(value) ? { ...(!value.includes("*") && { include: value }) } : value),
+  enabled: (value) => String(value) !== "false",
+  timeout: (value) => (Number(value) > LONGEST_SECONDS ? Number(value) / 1_000 : Number(value)),
+};
+
+function withoutNull(value: object): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== null));
 }
 
 type Content = Pick<z.output<typeof mcpServerSection>, "command" | "args" | "env" | "cwd" | "url" | "headers">;

@@ -3,10 +3,9 @@
  * own files keep a format that people and other programs write too.
  */
 import { randomBytes } from "node:crypto";
-import { open } from "node:fs/promises";
 import * as z from "zod";
-import { readJsonLines, replaceFile } from "../config/home-file.ts";
-import { type ChangedNotes, type Notes, notesLength } from "./notes.ts";
+import { appendLines, readJsonLines, replaceFile } from "../config/home-file.ts";
+import { type ChangedNotes, MEMORY_TARGETS, type Notes, notesLength } from "./notes.ts";
 
 /** `memory`: notes about the work. `project`: those that hold in one project. `user`: facts about the user, and preferences. */
 export type MemoryTarget = "memory" | "project" | "user";
@@ -24,7 +23,7 @@ const recordSchema = z.object({
   id: z.string(),
   /** Milliseconds since 1970. */
   at: z.number(),
-  target: z.enum(["memory", "project", "user"]),
+  target: z.enum(MEMORY_TARGETS),
   /** Folder of the project's notes, by name. */
   project: z.string().exactOptional(),
   by: z.enum(WRITERS),
@@ -90,12 +89,7 @@ export class MemoryLedger {
 
   async append(write: Omit<MemoryWrite, "id" | "at">): Promise<void> {
     const record: MemoryWrite = { id: randomBytes(3).toString("hex"), at: this.#now(), ...write };
-    const file = await open(this.#path, "a", 0o600);
-    try {
-      await file.appendFile(`${JSON.stringify(record)}\n`);
-    } finally {
-      await file.close();
-    }
+    await appendLines(this.#path, `${JSON.stringify(record)}\n`);
   }
 
   /** Removes the records of an entry. Rejects when writing fails. */

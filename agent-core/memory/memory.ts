@@ -1,8 +1,8 @@
 /** Memory across sessions: small files that the user can read and change. One project's notes are in a file of their own. */
 
-import { open, readdir } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { replaceFile } from "../config/home-file.ts";
+import { appendLines, replaceFile } from "../config/home-file.ts";
 import { sectionDefault } from "../config/section-defaults.ts";
 import { hasCode, messageOf } from "../platform/errors.ts";
 import { withLock } from "../platform/locks/file-lock.ts";
@@ -22,6 +22,7 @@ import {
   type ChangedNotes,
   changeNotes,
   formatNotes,
+  MEMORY_TARGETS,
   type NoteChange,
   type Notes,
   notesLength,
@@ -251,12 +252,7 @@ export class Memory {
     if (evicted.length === 0) return;
     const at = new Date(this.#now()).toISOString();
     const lines = evicted.map((content) => `${JSON.stringify({ at, target, content })}\n`).join("");
-    const archive = await open(join(this.#folder, ARCHIVE), "a", 0o600);
-    try {
-      await archive.appendFile(lines);
-    } finally {
-      await archive.close();
-    }
+    await appendLines(join(this.#folder, ARCHIVE), lines);
   }
 }
 
@@ -289,14 +285,13 @@ export const MEMORY_HEADS: Readonly<Record<MemoryTarget, string>> = {
 export type SnapshotOptions = {
   /** Gives the reason why an entry must not reach the model. */
   readonly isBad: (text: string) => string | undefined;
-  /** Called with a line about an unreadable file; the prompt says that entries are missing. */
+  /** Called with a line about an unreadable file. The prompt then says that entries are missing. */
   readonly onDefect: (message: string) => void;
 };
 
 /** Texts of the files; undefined for one without entries. */
 export async function memorySnapshot(memory: Memory, options: SnapshotOptions): Promise<MemorySnapshot> {
-  const targets = ["memory", "project", "user"] as const;
-  const [notes, project, user] = await Promise.all(targets.map((target) => shown(memory, target, options)));
+  const [notes, project, user] = await Promise.all(MEMORY_TARGETS.map((target) => shown(memory, target, options)));
   return { memory: notes, project, user };
 }
 

@@ -1,6 +1,9 @@
 /** Entries of a memory file: parsing, formatting and changes. Pure. */
 import { oneLine } from "../platform/one-line.ts";
 
+/** Notes of the work, of the project, and about the user: the files of the memory, and the order of a prompt. */
+export const MEMORY_TARGETS = ["memory", "project", "user"] as const;
+
 /** Separator of two entries. */
 const DIVIDER = "\n§\n";
 /** Part of an entry in an error message. Characters. */

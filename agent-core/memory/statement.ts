@@ -3,6 +3,8 @@
  * statement replaces another. Pure.
  */
 
+import { escapePattern } from "../platform/escape-pattern.ts";
+
 /** Values that a text marks: in backticks or quotation marks. */
 const MARKED = /`([^`\n]+)`|"([^"\n]+)"|“([^”\n]+)”|„([^“”\n]+)[“”]/g;
 /** Values by their form: with a digit, an option, a path, a name with underscores or inner capitals. */
@@ -32,6 +34,11 @@ function plainValue(text: string): string {
     .toLowerCase();
 }
 
+/** True for a text with the value as a word of its own. */
+export function holdsValue(text: string, value: string): boolean {
+  return new RegExp(`(?<![\\w-])${escapePattern(value)}(?![\\w-])`, "i").test(text);
+}
+
 /** Equal for two texts that differ only in spaces, backticks, the case of the first letter and the sentence's end. */
 export function textKey(text: string): string {
   const line = text
@@ -53,6 +60,12 @@ export function contentWords(text: string): readonly string[] {
 export function wordRow(text: string): readonly string[] {
   segmenter ??= new Intl.Segmenter(undefined, { granularity: "word" });
   return [...segmenter.segment(text.toLowerCase())].flatMap(({ segment, isWordLike }) => (isWordLike ? [segment] : []));
+}
+
+/** Sentences of any language, trimmed. */
+export function sentencesOf(text: string): readonly string[] {
+  const sentences = new Intl.Segmenter(undefined, { granularity: "sentence" }).segment(text);
+  return [...sentences].map(({ segment }) => segment.trim()).filter((sentence) => sentence !== "");
 }
 
 /** Share of the words of both that they have in common, from 0 to 1. */

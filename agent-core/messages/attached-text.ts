@@ -19,7 +19,6 @@ export function attachedText(
   return { type: "text", text: marked, attached };
 }
 
-/** The text as it was attached. */
 export function textOfAttached(part: TextPart): string {
   return part.text.slice(part.text.indexOf("\n") + 1, part.text.lastIndexOf("\n")).replaceAll(SENT_END, END);
 }

@@ -1,6 +1,4 @@
-/**
- * Internal message format in OpenAI style; only the wires convert it for their providers. Plain data that can be cloned.
- */
+/** Internal message format in OpenAI style; only the wires convert it for their providers. Plain data that can be cloned. */
 
 /** Attachment as the client sent it: a link with a name, or a resource with a text. Models get the part's text. */
 export type AttachedPart = {
@@ -24,6 +22,15 @@ export type ImagePart = {
 };
 
 export type ContentPart = TextPart | ImagePart;
+
+/** All text of a user message; `image` stands for each picture. Default: none. */
+export function contentText(content: UserMessage["content"], separator = "\n", image?: string): string {
+  if (typeof content === "string") return content;
+  return content
+    .map((part) => (part.type === "text" ? part.text : image))
+    .filter((text) => text !== undefined)
+    .join(separator);
+}
 
 /** The text that the user typed, without attachments. */
 export function typedText(content: UserMessage["content"], separator = "\n\n"): string {
@@ -79,6 +86,21 @@ export type ToolMessage = {
 
 export type Message = SystemMessage | UserMessage | AssistantMessage | ToolMessage;
 
+/** The pictures of a message: base64, or data URLs. */
+export function picturesOf(message: Message): readonly string[] {
+  if (message.role === "tool") return (message.images ?? []).map(({ data }) => data);
+  if (message.role !== "user" || typeof message.content === "string") return [];
+  return message.content.flatMap((part) => (part.type === "text" ? [] : [part.image_url.url]));
+}
+
+/** The message with `content` in place of its texts and pictures. Only the user's messages and results are replaced. */
+export function withContent(message: Message, content: string): Message {
+  if (message.role === "user") return { ...message, content };
+  if (message.role !== "tool") return message;
+  const { images: _, ...rest } = message;
+  return { ...rest, content };
+}
+
 /** Lines in a fence: output and code that the user quotes, and did not say. */
 const FENCED = /^ {0,3}(`{3,}|~{3,})[^\n]*\n([\s\S]*?)(?:^ {0,3}\1[`~]*[ \t]*$|(?![\s\S]))/gm;
 
@@ -86,4 +108,11 @@ const FENCED = /^ {0,3}(`{3,}|~{3,})[^\n]*\n([\s\S]*?)(?:^ {0,3}\1[`~]*[ \t]*$|(
 export function ownWords(typed: string): { readonly own: string; readonly quoted: readonly string[] } {
   const quoted = [...typed.matchAll(FENCED)].map(([, , inner = ""]) => inner);
   return { own: typed.replace(FENCED, ""), quoted };
+}
+
+/** The fence is longer than any run of back-ticks in the text. */
+export function fenced(text: string, language = ""): string {
+  const longest = Math.max(0, ...[...text.matchAll(/`{3,}/g)].map(([run]) => run.length));
+  const fence = "`".repeat(Math.max(3, longest + 1));
+  return `${fence}${language}\n${text}\n${fence}`;
 }

@@ -4,7 +4,6 @@
  */
 import type { AssistantMessage, ContentPart, Message, ToolMessage, UserMessage } from "./message.ts";
 
-/** Result of a call that was interrupted before its result was recorded. */
 const MISSING_RESULT = "Error: this call has no recorded result; it was interrupted before it finished.";
 
 /** Returns a valid copy; a valid history keeps its message objects. */

@@ -113,7 +113,6 @@ type GraphServices = {
   readonly now: () => number;
 };
 
-/** The run of one call's graph. */
 class GraphRun {
   readonly #call: DelegationCall;
   readonly #services: GraphServices;

@@ -1,9 +1,11 @@
 /**
- * Checks of a sub-task's result. Facts need no judge: its schema, the files that it claims, and the exit code of its
- * command. Rubrics are the points that the judge checks, by type of task, in the judge's request.
+ * Checks of a sub-task's result. Facts need no judge: its schema, the files that it was to write, and the
+ * exit code of its last check. Rubrics are the points that the judge checks, by type of task, in the judge's request.
  */
+
 import { resolve } from "node:path";
 import { TASK_TYPES, type TaskType } from "../messages/task-type.ts";
+import { bothEnds } from "../platform/one-line.ts";
 import { wrapData } from "../prompt/injection-scan.ts";
 import { isCheckCommand } from "../sessions/session-outcomes.ts";
 import type { ChangedFile } from "./task-result.ts";
@@ -25,8 +27,6 @@ export type EvaluatedResult = {
 /** Access of the checks to the files of the workspace. */
 export type FileLookup = { readonly cwd: string; exists(path: string): Promise<boolean> };
 
-/** Claims that are checked; a longer list is not a claim but a listing. */
-const MAX_CLAIMS = 20;
 /** Files and commands that the judge sees. */
 const MAX_LISTED = 60;
 
@@ -45,23 +45,7 @@ export async function failedFact(
     if (changed.has(path) || (await lookup.exists(path))) continue;
     return `The task was to write ${file}, but this file does not exist.`;
   }
-  const claim = await falseClaim(result, changed, lookup);
-  return claim ?? (taskType === "code" && result.files.length > 0 ? failedCheck(result) : undefined);
-}
-
-async function falseClaim(
-  { summary, commands }: EvaluatedResult,
-  changed: ReadonlySet<string>,
-  lookup: FileLookup,
-): Promise<string | undefined> {
-  for (const claim of claimedPaths(summary).slice(0, MAX_CLAIMS)) {
-    const path = resolve(lookup.cwd, claim);
-    if (changed.has(path)) continue;
-    if (!(await lookup.exists(path))) return `The result says that ${claim} was written, but this file does not exist.`;
-    // A command may have written it unseen.
-    if (commands.length === 0) return `The result says that ${claim} was written, but the run did not change it.`;
-  }
-  return undefined;
+  return taskType === "code" && result.files.length > 0 ? failedCheck(result) : undefined;
 }
 
 /** Code was changed, and the last test or build of the run failed. */
@@ -70,17 +54,6 @@ function failedCheck({ commands }: EvaluatedResult): string | undefined {
   if (last === undefined || last.exit === 0) return undefined;
   const end = last.exit === null ? "did not end by itself" : `ended with exit code ${last.exit}`;
   return `The last check, \`${last.command.slice(0, 200)}\`, ${end}.`;
-}
-
-/** A verb of writing, then the name of a file: in back-ticks, with a folder, or with the extension of a document or source. */
-const CLAIM =
-  /\b(?:created|wrote|written|saved|added|generated|updated|modified|edited|changed)\b(?:\s+(?:it|them|this|that|to|in|into|at|as|the|a|an|new|file|files|report|results?|output|test|tests|script|module|document))*[\s:]+(?:`([^`\n]{1,300})`|((?:[\w@.-]*\/[\w@./-]*[\w-]\.[a-z][a-z0-9]{0,7}|[\w-]+\.(?:md|txt|json|ya?ml|csv|html|css|py|tsx?|go|rs|sh))\b)(?!\())/gi;
-const PATH = /^[\w@./ -]*[\w-]\.[a-z][a-z0-9]{0,7}$/i;
-
-/** Files that a text says were written, in its order. */
-export function claimedPaths(text: string): readonly string[] {
-  const names = [...text.matchAll(CLAIM)].map(([, quoted, bare]) => (quoted ?? bare ?? "").trim());
-  return [...new Set(names.filter((name) => PATH.test(name)))];
 }
 
 /** The facts as lines for the judge. */
@@ -155,13 +128,7 @@ export function judgeRequest(type: TaskType, parts: JudgeParts): { readonly syst
     "correctness: what is there is right. completeness: share of the task that is done. confidence: how sure you are of this judgement.",
   ].join("\n");
   const user = (["task", "result", "facts"] as const)
-    .map((part) => wrapData(part, "delegated task", bothEnds(parts[part])))
+    .map((part) => wrapData(part, "delegated task", bothEnds(parts[part], PART_CHARS)))
     .join("\n");
   return { system, user };
-}
-
-function bothEnds(text: string): string {
-  if (text.length <= PART_CHARS) return text;
-  const half = PART_CHARS / 2;
-  return `${text.slice(0, half).toWellFormed()}\n[… ${text.length - PART_CHARS} characters …]\n${text.slice(-half).toWellFormed()}`;
 }

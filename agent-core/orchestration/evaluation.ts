@@ -167,7 +167,6 @@ function nextStep(evaluation: Evaluation): Awaited<ReturnType<Evaluate>>["next"]
   }
 }
 
-/** The verdict for the card. */
 function shownVerdict({ decision, reason, correctness, completeness, confidence }: EvaluationVerdict): HermesVerdict {
   return { correctness, completeness, confidence, decision, reason };
 }
@@ -214,9 +213,9 @@ export function goalVerdict(answer: string): GoalVerdict {
   return { isReached: correctness >= LEAST_CORRECTNESS && completeness >= LEAST_COMPLETENESS, reason };
 }
 
-const ACCEPT = "Accept the result";
-const AGAIN = "Run the task again";
-const STOP = "Do not use it";
+const ACCEPT = "Accept the Result";
+const AGAIN = "Run the Task Again";
+const STOP = "Do Not Use It";
 
 /** A free answer is an instruction for another run. */
 function answeredBy(answer: UserAnswer, verdict: EvaluationVerdict): Evaluation {

@@ -91,7 +91,7 @@ async function writtenBy(
   if (effect.kind === "edit") return effect.paths.map(resolvePath);
   if (effect.kind !== "command") return [];
   const { judgeCommand } = await import("../approval/command-verdict.ts");
-  return judgeCommand(effect.command, { ...scope, cwd: effect.cwd, home: homedir(), resolvePath }).writes;
+  return [...judgeCommand(effect.command, { ...scope, cwd: effect.cwd, home: homedir(), resolvePath }).writes];
 }
 
 /** The ids of nested calls begin with the ids of the call and the task around them. */

@@ -1,6 +1,7 @@
 /** Result of a delegated task: facts from the sub-agent's journal, besides its own words. */
-import { diffArrays } from "diff";
+import { hunksBetween } from "../platform/hunks.ts";
 import { parseJson, parseRepairedJson } from "../platform/json.ts";
+import { truncate } from "../platform/one-line.ts";
 import { pathBelow } from "../platform/paths.ts";
 import type { HermesVerdict } from "../protocol/delegation.ts";
 import type { EntryOf, JournalEntry, StoredDiff } from "../sessions/entry.ts";
@@ -114,9 +115,6 @@ function shownPath(path: string, cwd: string): string {
   return pathBelow(cwd, path) ?? path;
 }
 
-/** Comparing very different texts takes long; this many changed lines take milliseconds. */
-const MAX_CHANGED_LINES = 1_000;
-
 /** Number of changed places by path. A diff whose texts are stored elsewhere, or too different to compare, counts as one. */
 function hunksOf(diffs: readonly StoredDiff[]): ReadonlyMap<string, number> {
   const hunks = new Map<string, number>();
@@ -126,13 +124,7 @@ function hunksOf(diffs: readonly StoredDiff[]): ReadonlyMap<string, number> {
 
 function placesIn(diff: StoredDiff): number {
   if (!("oldText" in diff) || diff.oldText === null || diff.newText === null) return 1;
-  const [before, after] = [diff.oldText.split("\n"), diff.newText.split("\n")];
-  const changes = diffArrays(before, after, { maxEditLength: MAX_CHANGED_LINES });
-  if (changes === undefined) return 1;
-  return changes.filter(({ added, removed }, index) => {
-    const earlier = changes[index - 1];
-    return (added || removed) && !(earlier?.added || earlier?.removed);
-  }).length;
+  return hunksBetween(diff.oldText, diff.newText).length;
 }
 
 /** A longer text goes to a file. Characters. */
@@ -159,18 +151,14 @@ function shortened({ result, errors, ...rest }: TaskResult, chars: number): Task
   const json = result === undefined ? "" : JSON.stringify(result);
   return {
     ...rest,
-    summary: cut(rest.summary, chars),
-    ...(result !== undefined && { result: json.length <= chars ? result : cut(json, chars) }),
-    ...(errors && { errors: errors.slice(0, MAX_LISTED).map((error) => cut(error, chars)) }),
+    summary: truncate(rest.summary, chars),
+    ...(result !== undefined && { result: json.length <= chars ? result : truncate(json, chars) }),
+    ...(errors && { errors: errors.slice(0, MAX_LISTED).map((error) => truncate(error, chars)) }),
     files: rest.files.slice(0, MAX_LISTED),
     commands: rest.commands
       .slice(-MAX_LISTED)
-      .map(({ command, exit }) => ({ command: cut(command, chars / MAX_LISTED), exit })),
+      .map(({ command, exit }) => ({ command: truncate(command, chars / MAX_LISTED), exit })),
   };
-}
-
-function cut(text: string, chars: number): string {
-  return text.length <= chars ? text : `${text.slice(0, chars).toWellFormed()}…`;
 }
 
 /** Returns the errors of a value, in one line; undefined for a valid one. */

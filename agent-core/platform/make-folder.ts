@@ -29,10 +29,10 @@ export async function makeSocketFolder(prefix: string): Promise<string> {
   return realpath(await mkdtemp(join(parent, `${prefix}${process.pid}-`)));
 }
 
-/** Makes a private temporary folder whose name has the id of this process. */
-export function makeOwnedFolder(prefix: string): string {
-  removeAbandoned(tmpdir(), prefix);
-  return mkdtempSync(join(tmpdir(), `${prefix}${process.pid}-`));
+/** Makes a private folder for temporary files whose name has the id of this process. */
+export function makeOwnedFolder(prefix: string, parent: string = tmpdir()): string {
+  removeAbandoned(parent, prefix);
+  return mkdtempSync(join(parent, `${prefix}${process.pid}-`));
 }
 
 /** Removes folders of killed agents. */
@@ -41,7 +41,11 @@ function removeAbandoned(parent: string, prefix: string): void {
     if (!name.startsWith(prefix)) continue;
     const pid = Number(/^(\d+)-/.exec(name.slice(prefix.length))?.[1]);
     if (Number.isNaN(pid) || processIdentity(pid) !== undefined) continue;
-    rmSync(join(parent, name), { recursive: true, force: true });
+    try {
+      rmSync(join(parent, name), { recursive: true, force: true });
+    } catch {
+      // another user's folder, or another process removes it, too
+    }
   }
 }
 

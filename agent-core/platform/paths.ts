@@ -51,6 +51,11 @@ export function resolvePath(path: string): string {
   return path.length > MAX_PATH || ELSEWHERE.test(path) ? path : follow(path, 0);
 }
 
+/** True for absolute paths of one folder, which may lead to it through links. */
+export function isSameFolder(first: string, second: string): boolean {
+  return first === second || resolvePath(first) === resolvePath(second);
+}
+
 function follow(path: string, links: number): string {
   const real = exists(path) ? realPath(path) : undefined;
   if (real !== undefined) return real;

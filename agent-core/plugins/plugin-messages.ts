@@ -41,7 +41,6 @@ export type Registration =
     }
   | { readonly kind: "skills"; readonly path: string };
 
-/** Facts about the session of a call. */
 export type CallFacts = { readonly cwd: string; readonly sessionId: string };
 
 export type ToPlugin =

@@ -42,7 +42,6 @@ export type RunningPluginOptions = {
   readonly onStopped: (reason: string) => void;
 };
 
-/** Parts that a plugin adds to a session. */
 export type PluginParts = {
   readonly tools: readonly Tool[];
   readonly commands: readonly ExtensionCommand[];

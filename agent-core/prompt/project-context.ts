@@ -17,33 +17,35 @@ export type ContextFiles = {
   list(folder: string): Promise<readonly string[]>;
 };
 
-/** Files with instructions in a folder, by the agents that read them. Of each row the first that exists counts. */
+/** Files with instructions in a folder, by the agents that read them, in any case. Of each row the first that exists counts. */
 const FILES: readonly (readonly string[])[] = [
   [".hermes.md", "HERMES.md"],
-  ["AGENTS.override.md", "AGENTS.md", "agents.md"],
+  ["AGENTS.override.md", "AGENTS.md"],
   ["CLAUDE.md", ".claude/CLAUDE.md"],
   ["CLAUDE.local.md"],
   ["GEMINI.md"],
+  ["QWEN.md"],
+  ["WARP.md"],
+  ["CRUSH.md"],
+  ["replit.md"],
   [".github/copilot-instructions.md"],
   [".cursorrules"],
   [".windsurfrules"],
   [".clinerules"],
   [".roorules"],
-  [".junie/guidelines.md"],
+  [".rules"],
+  [".goosehints"],
+  [".augment-guidelines"],
+  [".junie/AGENTS.md", ".junie/guidelines.md"],
+  [".openhands/microagents/repo.md"],
 ];
-/** Folders of rules: Copilot, Cursor, Cline, Windsurf, Roo, Claude Code, Amazon Q, Kiro. */
-const FOLDERS: readonly (readonly [folder: string, suffix: string])[] = [
-  [".github/instructions", ".instructions.md"],
-  [".cursor/rules", ".mdc"],
-  [".clinerules", ".md"],
-  [".windsurf/rules", ".md"],
-  [".roo/rules", ".md"],
-  [".claude/rules", ".md"],
-  [".amazonq/rules", ".md"],
-  [".kiro/steering", ".md"],
-];
-/** Instruction files of a subfolder; only the first that exists is used. */
-const SUBFOLDER_FILES = ["AGENTS.md", "CLAUDE.md", ".hermes.md", "HERMES.md", "GEMINI.md"];
+/** Folders of rules beside `.NAME/rules`, which most agents have: Cursor, Windsurf, Roo, Claude Code, Amazon Q and others. */
+const FOLDERS = [".clinerules", ".github/instructions", ".kiro/steering"];
+const RULES = /^rules(?:-\w+)?$/;
+/** Endings of rules; in Copilot's folder only those of instructions. */
+const ENDING = /\.(?:md|mdc|txt)$/;
+/** Levels of folders below a folder of rules. */
+const MAX_LEVELS = 3;
 /** Folders that are checked above a path. */
 const MAX_FOLDERS = 8;
 
@@ -79,7 +81,6 @@ export async function projectContext(cwd: string, files: ContextFiles): Promise<
 
 type Scope =
   | { readonly kind: "always" }
-  /** For files that a glob in `folder` selects. */
   | { readonly kind: "files"; readonly glob: string; readonly folder: string }
   /** `topic`: clause about their use; may be empty. */
   | { readonly kind: "named"; readonly topic: string };
@@ -103,20 +104,38 @@ async function rulesOf(cwd: string, files: ContextFiles): Promise<readonly Rules
   return rules;
 }
 
-async function pathsIn(folder: string, { read, list }: ContextFiles): Promise<readonly string[]> {
+async function pathsIn(folder: string, files: ContextFiles): Promise<readonly string[]> {
+  const { read, list } = files;
+  const inside = await list(folder);
   const firsts = FILES.map(async (names) => {
-    for (const name of names) if ((await read(join(folder, name))) !== undefined) return [join(folder, name)];
+    for (const name of names) {
+      const written = inside.find((each) => each.toLowerCase() === name.toLowerCase()) ?? name;
+      if ((await read(join(folder, written))) !== undefined) return [join(folder, written)];
+    }
     return [];
   });
-  const inFolders = FOLDERS.map(async ([name, suffix]) => {
-    const names = (await list(join(folder, name))).filter((each) => each.endsWith(suffix)).toSorted();
-    return names.map((each) => join(folder, name, each));
-  });
+  const agents = inside.filter((name) => name.startsWith(".") && name !== ".git");
+  const owned = agents.map(async (name) =>
+    (await list(join(folder, name))).filter((each) => RULES.test(each)).map((each) => join(name, each)),
+  );
+  const places = [...FOLDERS, ...(await Promise.all(owned)).flat()];
+  const inFolders = places.map((name) => rulesBelow(join(folder, name), files, 1));
   return (await Promise.all([...firsts, ...inFolders])).flat();
 }
 
+async function rulesBelow(folder: string, files: ContextFiles, level: number): Promise<readonly string[]> {
+  const names = (await files.list(folder)).toSorted();
+  const isOfCopilot = folder.includes(".github");
+  const found = names.map(async (name) => {
+    const path = join(folder, name);
+    if (ENDING.test(name)) return isOfCopilot && !name.endsWith(".instructions.md") ? [] : [path];
+    return name.includes(".") || level === MAX_LEVELS ? [] : rulesBelow(path, files, level + 1);
+  });
+  return (await Promise.all(found)).flat();
+}
+
 /** `@docs/style.md` as Claude Code and Gemini read it, outside of code. */
-const IMPORT = /(?<=^|\s)@([\w.~-][\w./-]*\.\w+)/gm;
+const IMPORT = /(?<=^|[\s(])@((?:\\ |[\p{L}\p{M}\p{N}_./-])*[\p{L}\p{M}\p{N}_/-])/gmu;
 const CODE = /```[\s\S]*?```|`[^`\n]*`/g;
 const MAX_IMPORTS = 20;
 
@@ -136,7 +155,7 @@ async function withImports(
     seen.add(next);
     found.push({ path: next, text });
     const folder = dirname(next);
-    const names = [...text.replaceAll(CODE, "").matchAll(IMPORT)].map(([, name = ""]) => name);
+    const names = [...text.replaceAll(CODE, "").matchAll(IMPORT)].map(([, name = ""]) => name.replaceAll("\\ ", " "));
     waiting.unshift(...names.map((name) => resolve(folder, name)));
   }
   return found;
@@ -144,6 +163,9 @@ async function withImports(
 
 /** Keys for globs: Copilot, Cursor, Claude Code and Cline, Kiro. */
 const GLOBS = /^(?:applyTo|globs|paths|fileMatchPattern)[ \t]*:[ \t]*(.*)((?:\r?\n[ \t]*-[ \t]+.*)*)/m;
+/** Keys for rules that somebody asks for: Cursor, Windsurf, Kiro. */
+const ON_DEMAND =
+  /^(?:alwaysApply[ \t]*:[ \t]*false|(?:trigger|inclusion)[ \t]*:[ \t]*(?:manual|model_decision|auto))/m;
 const EVERYTHING = /^(?:\*\*|\*|\*\*\/\*)$/;
 
 /** The front matter decides on which files rules hold, by the formats of their owners. */
@@ -157,7 +179,7 @@ function scopeOf({ path, text }: Pick<Rules, "path" | "text">, folder: string): 
   if (/^alwaysApply[ \t]*:[ \t]*true/m.test(head) || globs.some((glob) => EVERYTHING.test(glob)))
     return { kind: "always" };
   if (globs.length > 0) return { kind: "files", glob: globs.join(","), folder };
-  const isOnDemand = /^alwaysApply[ \t]*:[ \t]*false/m.test(head) || path.endsWith(".instructions.md");
+  const isOnDemand = ON_DEMAND.test(head) || path.endsWith(".instructions.md");
   const topic = /^description[ \t]*:[ \t]*(.+)/m.exec(head)?.[1]?.trim() ?? "";
   if (!isOnDemand || findThreat(topic) !== undefined) return { kind: "always" };
   return { kind: "named", topic: topic === "" ? "" : ` for: ${oneLine(topic, 200)}` };
@@ -192,7 +214,7 @@ export class SubfolderContext {
     const fresh = new Set(paths.flatMap((path) => this.#foldersOf(path)));
     for (const folder of fresh) this.#known.add(folder);
     const texts = await Promise.all([...fresh].map((folder) => this.#instructions(folder)));
-    return [...(await this.#rulesFor(paths)), ...texts].filter((text) => text !== undefined).join("\n\n");
+    return [...(await this.#rulesFor(paths)), ...texts].filter((text) => text).join("\n\n");
   }
 
   async #rulesFor(paths: readonly string[]): Promise<readonly (string | undefined)[]> {
@@ -220,13 +242,11 @@ export class SubfolderContext {
     return folders;
   }
 
-  async #instructions(folder: string): Promise<string | undefined> {
-    for (const name of SUBFOLDER_FILES) {
-      const path = join(folder, name);
-      const text = await this.#files.read(path);
-      if (text !== undefined) return presentFile(relative(this.#cwd, path), text);
-    }
-    return undefined;
+  async #instructions(folder: string): Promise<string> {
+    const texts = new Map<string, string>();
+    for (const path of await pathsIn(folder, this.#files)) texts.set((await this.#files.read(path)) ?? "", path);
+    const shown = [...texts].map(([text, path]) => presentFile(relative(this.#cwd, path), text));
+    return shown.filter((text) => text !== undefined).join("\n\n");
   }
 }
 

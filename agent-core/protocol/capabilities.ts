@@ -22,6 +22,8 @@ export const HermesClientCapabilities = z.object({
   compressions: flag,
   /** The client shows the names of permission options, and `HermesPermissionMeta`. Others get one option per kind. */
   grants: flag,
+  /** Rows that the client's settings allow: it handles `_hermes/allow_list/change`, and "always" writes there. */
+  allowList: z.array(z.string()).readonly().exactOptional(),
   /** The client handles `_hermes/lm/*`. */
   languageModels: flag,
   /** The client handles `_hermes/fs/revert`. */

@@ -144,9 +144,7 @@ export const HermesRewoundMeta = z.object({
 });
 export type HermesRewoundMeta = z.infer<typeof HermesRewoundMeta>;
 
-/**
- * True for a command that changes a setting or the title. The agent runs it beside a turn, so a client need not queue it.
- */
+/** True for a command that changes a setting or the title. The agent runs it beside a turn, so a client need not queue it. */
 export function changesSetting(prompt: string): boolean {
   return /^\s*\/(?:(?:mode|model|title)\s+\S|goal\s+(?:pause|clear|budget|status)\b)/.test(prompt);
 }

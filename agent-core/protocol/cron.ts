@@ -95,8 +95,6 @@ export const CronState = z.object({
   enabled: z.boolean(),
   /** IANA name of the time zone of new jobs. */
   zone: z.string(),
-  /** Result of an import of other jobs, in one line, until the jobs change. */
-  note: z.string().exactOptional(),
   /** Built-in ones last. */
   jobs: z.array(CronJob).readonly(),
   /** The last ones of all jobs, newest first. */

@@ -49,6 +49,8 @@ export type LastingStreamOptions = {
 } & LastingStreamEvents;
 
 export type LastingStreamEvents = {
+  /** Ends the stream, also while a connection of ACP reads and writes it. */
+  readonly signal?: AbortSignal;
   /** Called after a loss and after the new connection. */
   readonly changed?: (state: ConnectionState) => void;
   /** Called when the first connection has failed. */
@@ -93,6 +95,7 @@ class LastingStream {
 
   constructor(options: LastingStreamOptions) {
     this.#options = options;
+    options.signal?.addEventListener("abort", () => this.#end(), { once: true });
     this.stream = {
       readable: new ReadableStream({
         start: (controller) => {

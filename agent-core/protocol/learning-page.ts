@@ -21,7 +21,6 @@ export const LearningPageMessage = z.discriminatedUnion("type", [
   z.object({ type: z.literal("learn") }),
   z.object({ type: z.literal("job"), id, action: JobAction }),
   z.object({ type: z.literal("open-session"), sessionId: id }),
-  /** Opens the file of an item. */
   z.object({ type: z.literal("open-item"), id }),
   z.object({ type: z.literal("open-place"), place: z.enum(["folder", "config"]) }),
   z.object({ type: z.literal("set-up-model") }),

@@ -53,7 +53,6 @@ export const LearntItem = z.object({
 });
 export type LearntItem = z.infer<typeof LearntItem>;
 
-/** State of a loop. */
 const LoopState = z.object({
   loop: LoopName,
   on: z.boolean(),
@@ -142,9 +141,16 @@ export const learningMethods = {
     params: z.object({ count: z.number().int().positive().exactOptional() }),
     result: z.object({ reports: z.array(HealthReport).readonly() }),
   },
-  /** From the agent: something was learnt or changed. `message`: one line for the user; `items`: their ids, for an undo. */
+  /**
+   * From the agent: something was learnt, changed, or used (`isUse`). `message`: one line for the user; `items`: their ids, for
+   * an undo.
+   */
   changed: {
     name: "_hermes/learning/changed",
-    params: z.object({ message: z.string().exactOptional(), items: z.array(z.string()).readonly() }),
+    params: z.object({
+      message: z.string().exactOptional(),
+      items: z.array(z.string()).readonly(),
+      isUse: z.boolean().exactOptional(),
+    }),
   },
 } as const;

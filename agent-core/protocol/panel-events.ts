@@ -50,7 +50,6 @@ export type ReviewedFile = z.infer<typeof ReviewedFile>;
 export const SetupPage = z.object({
   /** Models that need no key. */
   offers: z.array(HermesOffer).readonly(),
-  /** Providers that take a key. */
   keys: z.array(z.object({ provider: z.string(), title: z.string(), hasKey: z.boolean() })).readonly(),
   /** Sentence about the place where keys are stored. */
   keyPlace: z.string(),
@@ -115,6 +114,7 @@ export type Suggestion = z.infer<typeof Suggestion>;
 
 /** Contents of the page before the first message. */
 export const StartPage = z.object({
+  hasRepository: z.boolean(),
   recent: z.array(HistoryItem).readonly(),
   suggestions: z.array(Suggestion).readonly(),
 });
@@ -282,8 +282,8 @@ export const WorkspaceFacts = z.object({
   folder: z.enum(["open", "none", "virtual"]),
   /** Null until the host knows whether a model is set up. */
   start: StartPage.nullable(),
-  /** The newest of what was learnt, until the next prompt. `message`: one line. */
-  learnt: z.object({ message: z.string(), canUndo: z.boolean() }).nullable(),
+  /** The newest of what was learnt, or used of it (`isUse`), until the next prompt. `message`: one line. */
+  learnt: z.object({ message: z.string(), canUndo: z.boolean(), isUse: z.boolean().exactOptional() }).nullable(),
 });
 export type WorkspaceFacts = z.infer<typeof WorkspaceFacts>;
 
@@ -303,14 +303,17 @@ export type ExtensionActed = z.infer<typeof ExtensionActed>;
 
 /** A command to the panel, which runs it once. A replay of a log does not repeat commands. */
 export const PanelCommand = z.discriminatedUnion("kind", [
-  /** Focuses the composer, with `text` inserted before the draft. */
-  z.object({ kind: z.literal("compose"), text: z.string().exactOptional() }),
+  /** Focuses the composer, with `text` before the draft and `attachments` added. `refused`: reasons why others are not. */
+  z.object({
+    kind: z.literal("compose"),
+    text: z.string().exactOptional(),
+    attachments: Attachments.exactOptional(),
+    refused: z.array(z.string()).exactOptional(),
+  }),
   /** Removes a text that `compose` inserted, unless the user has changed it. */
   z.object({ kind: z.literal("withdraw"), text: z.string() }),
   /** Posts the unsent message as `draft`, and empties the composer: the session moves to another panel. */
   z.object({ kind: z.literal("give-draft") }),
-  /** Adds attachments to the draft, and focuses the composer. */
-  z.object({ kind: z.literal("attach"), attachments: Attachments }),
   /** The host shows a new session: leads to it and focuses the composer. */
   z.object({ kind: z.literal("new-session") }),
   /** The session shown was deleted: opens a new one and keeps the page. */

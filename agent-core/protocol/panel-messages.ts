@@ -146,6 +146,8 @@ const workspace = [
   z.object({ type: z.literal("insert-text"), text }),
   /** The user starts the commands. */
   z.object({ type: z.literal("insert-into-terminal"), text }),
+  /** Mermaid, which VS Code draws. */
+  z.object({ type: z.literal("show-diagram"), text }),
   z.object({ type: z.literal("add-server") }),
   /** Opens a plan as a document, which the user edits and then carries out. */
   z.object({ type: z.literal("open-plan"), text }),
@@ -157,11 +159,11 @@ const workspace = [
   z.object({ type: z.literal("process-stop"), id }),
   /** Opens the page of the editor where the user trusts the workspace. */
   z.object({ type: z.literal("manage-trust") }),
-  /** Opens the settings of Hermes, or those of the network. */
   z.object({ type: z.literal("open-settings"), about: z.enum(["hermes", "network"]) }),
   z.object({ type: z.literal("open-log") }),
   /** Lets the user open a folder in this window. `recent`: from VS Code's list. */
   z.object({ type: z.literal("open-folder"), recent: z.boolean() }),
+  z.object({ type: z.literal("new-worktree") }),
 ] as const;
 
 /** A place for extensions: a file that is opened, or a folder that is shown. */

@@ -1,7 +1,4 @@
-/**
- * Background commands of a session, and commands in the client's terminals. The latter only where `terminals` is
- * declared.
- */
+/** Background commands of a session, and commands in the client's terminals. The latter only where `terminals` is declared. */
 import * as z from "zod";
 import { inSession, nothing } from "./method.ts";
 

@@ -62,7 +62,9 @@ function open({ url, token }: RemoteAgent): Stream {
 async function explain({ url, token }: RemoteAgent, error: unknown): ReturnType<LastingStreamOptions["explain"]> {
   const where = `${url.host}${url.pathname}`;
   const headers = token === undefined ? {} : { Authorization: `Bearer ${token}` };
-  const lost = `the connection to ${where} was lost${error === undefined ? "" : `: ${messageOf(error)}`}`;
+  // The event of Node's own socket has the error, and none where the server went away.
+  const problem: unknown = error instanceof Event ? Object(error).error : error;
+  const lost = `the connection to ${where} was lost${problem == null ? "" : `: ${messageOf(problem)}`}`;
   try {
     const signal = AbortSignal.timeout(PROBE_MS);
     const response = await fetch(url.href.replace(/^ws/, "http"), { headers, redirect: "manual", signal });
@@ -72,8 +74,16 @@ async function explain({ url, token }: RemoteAgent, error: unknown): ReturnType<
     if (isRefused || [403, 429, 503].includes(status))
       return { reason: `${where} refused the connection: ${text}`, isRefused };
     return { reason: status === 404 ? `${where} has no agent at this path` : lost, isRefused };
-  } catch (problem) {
-    const cause = problem instanceof Error && problem.cause !== undefined ? problem.cause : problem;
-    return { reason: `${where} cannot be reached: ${messageOf(cause)}`, isRefused: false };
+  } catch (failure) {
+    const cause = failure instanceof Error && failure.cause !== undefined ? failure.cause : failure;
+    return { reason: `${where} cannot be reached: ${unreachable(cause)}`, isRefused: false };
   }
+}
+
+/** Node advises on its own options after a semicolon. */
+function unreachable(cause: unknown): string {
+  const [reason = ""] = messageOf(cause).split("; ");
+  if (!/CERT|SELF_SIGNED|UNABLE_TO_VERIFY/.test(String(Object(cause).code)) || reason.includes("expired"))
+    return reason;
+  return `${reason}. Add its certificate authority to those of this machine.`;
 }

@@ -147,20 +147,14 @@ export const HermesTitles = z.object({ titles: z.record(z.string(), z.string()) 
 export const HermesImport = z.object({
   /** `state.db` or its folder, absolute. Default: Hermes' own home. */
   path: z.string().min(1).exactOptional(),
-  /** Includes sessions that were imported before and then deleted. Default: no. */
-  again: z.boolean().exactOptional(),
 });
 export type HermesImport = z.infer<typeof HermesImport>;
 
-/** Counts of sessions by outcome; a second import adds only new content. `summary`: the same in words. */
+/** Counts of sessions by outcome; a second import adds only new ones. `summary`: the same in words. */
 export const HermesImported = z.object({
   imported: z.number(),
-  /** Imported earlier and continued there since. */
-  extended: z.number(),
-  /** Already complete here. */
+  /** Imported earlier: they stay as they are here. */
   unchanged: z.number(),
-  /** Continued here since their import, or open here: unchanged. */
-  diverged: z.number(),
   /** Imported earlier and deleted here since: left out. */
   deleted: z.number(),
   failed: z.array(z.object({ id: z.string(), why: z.string() })).readonly(),

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { inSession, nothing } from "./method.ts";
 
 export const HermesGrants = z.object({
-  /** Grants for always come first. `description` names the allowed action and its scope in plain words. */
+  /** Grants for always come first. `id` and `description` are the row: what is allowed, and where. */
   grants: z
     .array(z.object({ id: z.string(), description: z.string(), lasting: z.enum(["session", "always"]) }))
     .readonly(),
@@ -94,6 +94,16 @@ export const HermesEnvironment = z.object({
 });
 export type HermesEnvironment = z.infer<typeof HermesEnvironment>;
 
+/** The client's own list of what is allowed. */
+export const HermesAllowList = z.object({ rows: z.array(z.string()).readonly() });
+
+/** Agent → client: add a row to the list, or remove it. Only where `allowList` is declared. */
+export const allowListMethod = {
+  name: "_hermes/allow_list/change",
+  params: z.object({ row: z.string(), isIn: z.boolean() }),
+  result: nothing,
+};
+
 /** Requests of the client. */
 export const settingsMethods = {
   providers: { name: "_hermes/providers", params: nothing, result: HermesProviders },
@@ -111,4 +121,6 @@ export const settingsMethods = {
   grants: { name: "_hermes/grants/list", params: inSession, result: HermesGrants },
   /** The agent asks again from now on. */
   revokeGrant: { name: "_hermes/grants/revoke", params: HermesRevoke, result: nothing },
+  /** The user changed the client's list. */
+  setAllowList: { name: "_hermes/allow_list/set", params: HermesAllowList, result: nothing },
 };

@@ -62,7 +62,6 @@ export const HermesTrajectory = z.object({
   /** Names of all tools that sessions of this program can have. */
   knownTools: z.array(z.string()).readonly(),
   steps: z.array(HermesModelStep).readonly(),
-  /** Ids of the calls that failed. */
   failedCalls: z.array(z.string()).readonly(),
   /** Cost of all model calls, those of sub-agents and auxiliary tasks too. US dollars; missing when unknown. */
   costUsd: z.number().exactOptional(),

@@ -27,7 +27,8 @@ export const worktreeMethods = {
   add: {
     name: "_hermes/worktree/add",
     params: inFolder.extend({ name: z.string().min(1) }),
-    result: HermesWorktree,
+    /** `problems`: what of its set-up failed, one line each. */
+    result: HermesWorktree.extend({ problems: z.array(z.string()).readonly() }),
   },
   /** Work trees of sessions in the repository around `cwd`. */
   list: {
@@ -35,10 +36,14 @@ export const worktreeMethods = {
     params: inFolder,
     result: z.object({ worktrees: z.array(HermesWorktreeState).readonly() }),
   },
-  /** Ends the work tree that `cwd` lies in. `message`: for what is not committed. `file`: the patch, after that end. */
+  /** Ends the work tree that `cwd` lies in. `message`: for what is not committed. `file`: the patch, after that end. `conflicts`: files that kept it from its end. */
   end: {
     name: "_hermes/worktree/end",
     params: inFolder.extend({ end: HermesWorktreeEnd, message: z.string().exactOptional() }),
-    result: z.object({ message: z.string(), file: z.string().exactOptional() }),
+    result: z.object({
+      message: z.string(),
+      file: z.string().exactOptional(),
+      conflicts: z.array(z.string()).readonly().exactOptional(),
+    }),
   },
 };

@@ -12,16 +12,37 @@ export function classify(error: unknown, { endpoint, model }: Pick<ModelRequest,
   const known = faultKindOf(signs);
   const parameter = known === "unsupported-parameter" ? refusedParameter(signs) : undefined;
   const kind = known === "unsupported-parameter" && parameter === undefined ? "bad-request" : known;
+  const limits = kind === "output-limit" ? tokensIn(signs.text) : windowsIn(signs.text);
+  const isAboutLimit = kind === "output-limit" || kind === "context-overflow";
   return {
     kind,
     message: faultMessage({ kind, endpoint, model, status, retryAfterMs, detail }),
     ...(status !== undefined && { status }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(shouldRetry !== undefined && { shouldRetry }),
+    ...(isAboutLimit && limits.length > 0 && { limits }),
     ...(parameter !== undefined && { parameter }),
     ...(kind === "authentication" && { keyFor: endpoint.provider, keyAdvice: keyAdvice(endpoint.provider) }),
   };
 }
+
+/** Smaller numbers in a text are no limit of tokens. */
+const FEWEST_TOKENS = 256;
+
+function tokensIn(text: string): readonly number[] {
+  const found = [...text.matchAll(/(?<![\w.-])(?:\d{1,3}(?:,\d{3})+|\d+)(?![\w.-]*\w)/g)];
+  return found.map(([digits]) => Number(digits.replaceAll(",", ""))).filter((tokens) => tokens >= FEWEST_TOKENS);
+}
+
+/** The smallest number that stands at a word for a limit: the other ones are about the request. */
+function windowsIn(text: string): readonly number[] {
+  const named = [...text.matchAll(AT_LIMIT)].flatMap(([, after = "", before = ""]) => tokensIn(after + before));
+  return named.toSorted((first, second) => first - second).slice(0, 1);
+}
+
+/** "maximum context length is 8192", "limit: 8192", "9000 > 8192", "[1, 8192]", "with 8192 maximum context length". */
+const AT_LIMIT =
+  /(?:maximum|max|limit|context|exceed(?:s|ed)?|at most|less than|up to|allowed|<=|>|超过|最大|上限|\[\d+,)[^\d<>]{0,50}?(?<![\w.-])(\d[\d,]*)(?![\w.-]*\w)|(?<![\w.-])(\d[\d,]*)(?: tokens?)? (?:maximum|max|limit)/gi;
 
 /** Codes of a certificate that is not trusted. Time does not change it. */
 const UNTRUSTED = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY/;
@@ -37,6 +58,10 @@ const REFUSALS: readonly RegExp[] = [
   // does not support the "reasoning_effort" parameter · does not support parameters: ['logprobs']
   /(?:not|n't) support[^'"`\n]{0,40}['"`]([\w.]+)['"`]/i,
   /(?:unsupported|unknown|unrecognized) (?:parameter|argument|field)s?:? ([\w.]+)/i,
+  // xAI: Argument not supported on this model: presencePenalty
+  /(?:parameter|argument)s? not supported[^:\n]{0,40}: ([\w.]+)/i,
+  // Anthropic: `temperature` and `top_p` cannot both be specified
+  /['"`]([\w.]+)['"`] cannot both/i,
 ];
 
 /** Parameters that every request needs. */
@@ -57,7 +82,7 @@ const REFUSED_MARK = /cache_control\b.{0,40}(not permitted|not supported|unsuppo
 export function refusedParameter({ parameter, text }: Pick<ErrorDetails, "parameter" | "text">): string | undefined {
   if (REFUSED_MARK.test(text)) return "cache_control";
   const named = parameter ?? REFUSALS.map((refusal) => refusal.exec(text)?.[1]).find(Boolean);
-  const name = named?.split(/[.[]/, 1)[0];
+  const name = named?.split(/[.[]/, 1)[0]?.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   return name === undefined || name === "" || NEEDED.has(name) ? undefined : name;
 }
 
@@ -68,16 +93,18 @@ type Rule = {
   readonly codes?: RegExp;
   /** Matched against all texts. */
   readonly text?: Pick<RegExp, "test">;
+  /** Matched against names, codes and texts. */
+  readonly words?: RegExp;
   readonly kind: FaultKind;
 };
 
 const BILLING =
-  /insufficient.{0,12}(quota|credit|balance|fund)|exceeded your current quota|out of credits|credit balance|billing|payment required|(spending|key|budget) limit|specified API usage limits/i;
+  /insufficient.{0,12}(quota|credit|balance|fund)|exceeded your current quota|out of credits|credit balance|billing|payment required|(spending|key|budget) limit|specified API usage limits|余额不足|欠费/i;
 /** "Usage limit reached, try again at …" is a temporary limit, not a bill. */
 const TEMPORARY = /try again|resets? (at|in)|(retry|again) (after|in)|per (second|minute|hour|day)/i;
 const OVERLOADED = /overloaded|over capacity|at capacity|no available (capacity|server|worker)/i;
 const PARAMETER =
-  /(unsupported|unknown|unrecognized|invalid|unexpected).{0,20}(parameter|field|argument|value)|extra inputs are not permitted|is (deprecated|not supported) (for|with|by) this model|not support(ed)? (the |this )?(following )?parameter|not support the .{1,30} parameter/i;
+  /(unsupported|unknown|unrecognized|invalid|unexpected).{0,20}(parameter|field|argument|value)|extra inputs are not permitted|is (deprecated|not supported) (for|with|by) this model|not support(ed)? (the |this )?(following )?parameter|not support the .{1,30} parameter|(argument|parameter)s? not supported|cannot both be/i;
 /** Signed or encrypted reasoning of earlier answers, or a reasoning item without its neighbour. */
 const REASONING =
   /thinking.{0,80}(signature|cannot be modified|must remain as they were)|signature.{0,40}thinking|encrypted.{0,20}content.{0,60}(invalid|could not|failed)|of type 'reasoning'.{0,60}without its required|without its required 'reasoning'|reasoning input items|not persisted when .?store|expected .{0,4}thinking.{0,60}found/i;
@@ -86,17 +113,22 @@ const NO_REASONING = /missing.{0,4}reasoning_content|reasoning_content.{0,60}(is
 /** A server refuses a field that it sent itself: DeepSeek's R1, and gateways in front of strict servers. */
 const OWN_FIELD =
   /(remove|extra inputs|unknown|unrecognized|unexpected|not permitted|not supported).{0,80}(reasoning_(content|details)|extra_content)\b|messages?\W.{0,40}(reasoning|extra_content).{0,60}(not permitted|not supported|unsupported|unknown|unexpected)/i;
+/** Ollama ("does not support tools"), vLLM, llama.cpp ("tools param requires --jinja"), OpenRouter ("support tool use"), Gemini. */
+const NO_TOOLS =
+  /(not|n't) support.{0,24}(\btools?\b|function)|support tool use|(tool|function) call(s|ing)?.{0,20}not (supported|enabled)|['"`]tools['"`] is not supported|--enable-auto-tool-choice|requires --jinja/i;
+const NO_VISION =
+  /(not|n't) support.{0,24}(image|vision|multimodal)|support image input|image_url.{0,40}(not|only).{0,24}support/i;
 const IMAGE =
-  /images?.{0,40}(not supported|unsupported|not allowed|is invalid|could not be (processed|decoded)|too large|exceeds)|(not|n't) support.{0,24}(image|vision|multimodal)|support image input|at most \d+ images?|valid (jpe?g|png|image)|could not process image|image_url.{0,40}(not|only).{0,24}support/i;
+  /images?.{0,40}(not supported|unsupported|not allowed|is invalid|could not be (processed|decoded)|too large|exceeds)|at most \d+ images?|valid (jpe?g|png|image)|could not process image/i;
 /**
  * Sources beside OpenAI and Anthropic: Kimi ("exceeded model token limit"), GLM ("Prompt exceeds max length", "tokens in
  * request more than max tokens allowed"), DashScope ("Range of input length should be"), xAI ("maximum prompt length"), TGI ("must have
  * less than 4096 tokens"), vLLM ("max_model_len"), and the Chinese texts of these.
  */
 const OVERFLOW =
-  /context.{0,30}(length|window|limit|size)|maximum (context|prompt|input)|(prompt|input|request).{0,20}(is )?too (long|large)|too many (input )?tokens|exceed(s|ed)?.{0,30}(tokens?|context|limit|length)|reduce the length|tokens? .{0,20}more than max|input (token )?length|less than [\d,]+ tokens|max_(model|seq)_len|`inputs` tokens|(输入|上下文|长度|tokens?).{0,20}(超过|超出|超长|过长)|(超过|超出).{0,20}(长度|上限|限制)/i;
+  /context.{0,30}(length|window|limit|size)|maximum (context|prompt|input)|(prompt|input|request).{0,20}(is )?too (long|large)|too many (input )?tokens|exceed(s|ed)?.{0,30}(tokens?|context|limit|length)|reduce the length|tokens? .{0,20}more than max|input (token )?length|less than [\d,]+ tokens|over the (model|context|token) limit|tokens? (of [\d,]+ )?exceeded|max_(model|seq)_len|`inputs` tokens|(输入|上下文|长度|tokens?).{0,20}(超过|超出|超长|过长)|(超过|超出).{0,20}(长度|上限|限制)/i;
 const NO_MODEL =
-  /model.{0,80}(not (be )?found|does not exist|not exist|unknown|no longer available|not supported|not available)|(unknown|invalid|no such) model|no endpoints found/i;
+  /model.{0,80}(not (be )?found|does not exist|not exist|unknown|no longer available|not supported|not available)|(unknown|invalid|no such) model|no endpoints found|no models? loaded/i;
 /** Anthropic's whole message about an unknown model. */
 const NAMED_MODEL = /^model: \S/im;
 const BAD_KEY =
@@ -108,15 +140,30 @@ const BAD_KEY =
  * policy"), OpenRouter ("your input was flagged"), xAI ("violates usage guidelines"), Moonshot ("considered high risk").
  */
 const FILTERED =
-  /content.{0,12}(filter|polic|moderation|exists risk|safety)|data.?inspection|responsible.?ai|usage (polic|guideline)|(input|prompt|content|request|response|output)[^.]{0,40}(flagged|was blocked|been blocked|high risk|filtered)|(inappropriate|sensitive|unsafe|harmful|prohibited)[ _]?content|safety system|(safety|guardrail|moderation)[^.]{0,40}(flagged|blocked|violat|rejected)|new_sensitive|敏感|违规|不安全|风险/i;
-const INVALID_REQUEST = /invalid_request|validation error|unprocessable/i;
+  /content.{0,12}(filter|polic|moderation|exists risk|safety)|data.?inspection|responsible.?ai|usage (polic|guideline)|(input|prompt|content|request|response|output)[^.]{0,40}(flagged|blocked|high risk|filtered|rejected)|(inappropriate|sensitive|unsafe|harmful|prohibited)[ _]?content|safety system|(safety|guardrail|moderation)[^.]{0,40}(flagged|blocked|violat|rejected)|new_sensitive|敏感|违规|不安全|风险/i;
+/** llama.cpp and Ollama answer 500 where the model's template refuses a message, and quote the template. */
+const INVALID_REQUEST =
+  /invalid_request|validation error|unprocessable|jinja|chat template|raise_exception|\{[%{]|at row \d+, column \d|roles? .{0,40}(alternate|supported)/i;
 
 /** A request that a limit of tokens per minute can never admit: "Limit 30000, Requested 36278". */
 const NEVER_FITS: Rule["text"] = {
   test(text) {
-    const [, limit, requested] = /\blimit:? ([\d,]+)\b.{0,60}\brequested:? ([\d,]+)/i.exec(text) ?? [];
+    const { limit, requested } =
+      /\blimit:? (?<limit>[\d,]+)\b.{0,60}\brequested:? (?<requested>[\d,]+)/i.exec(text)?.groups ??
+      /(?<requested>[\d,]+) tokens exceeds? the limit of (?<limit>[\d,]+)/i.exec(text)?.groups ??
+      {};
     return Number(requested?.replaceAll(",", "")) > Number(limit?.replaceAll(",", ""));
   },
+};
+
+/** "Range of max_tokens should be [1, 8192]": the limit of the answer, and not its parameter, is refused. */
+const OUTPUT_LIMIT: Rule["text"] = {
+  test: (text) =>
+    /max_?(?:completion_|output_|new_)?tokens|maximum tokens you requested/i.test(text) &&
+    tokensIn(text).length > 0 &&
+    !/(?:unsupported|unknown|unrecognized) (?:parameter|argument|field)|not supported|instead|context (?:limit|length|window)/i.test(
+      text,
+    ),
 };
 
 const is =
@@ -127,14 +174,16 @@ const is =
 const rules: readonly Rule[] = [
   { status: () => true, text: NEVER_FITS, kind: "context-overflow" },
   { text: NEVER_FITS, kind: "context-overflow" },
-  { status: is(400, 403, 422, 451, 500), text: FILTERED, kind: "filtered" },
-  { status: is(400, 403, 422, 451, 500), codes: FILTERED, kind: "filtered" },
+  { status: is(400, 403, 422, 451, 500), words: FILTERED, kind: "filtered" },
+  { status: is(451), kind: "filtered" },
   { status: is(402), text: TEMPORARY, kind: "rate-limit" },
   { status: is(402), kind: "billing" },
   { status: is(401), kind: "authentication" },
   { status: is(403), text: BILLING, kind: "billing" },
   { status: is(403), kind: "authentication" },
   { status: is(404), text: BILLING, kind: "billing" },
+  { status: is(400, 404, 422, 500, 501), text: NO_TOOLS, kind: "no-tools" },
+  { status: is(404), text: NO_VISION, kind: "no-vision" },
   { status: is(404), text: IMAGE, kind: "image-rejected" },
   { status: is(404), codes: /model_not_found/, kind: "model-not-found" },
   { status: is(404), text: NO_MODEL, kind: "model-not-found" },
@@ -152,9 +201,11 @@ const rules: readonly Rule[] = [
   { status: is(400, 422), text: REASONING, kind: "reasoning-rejected" },
   { status: is(400, 422), text: OWN_FIELD, kind: "reasoning-rejected" },
   { status: is(400, 422), codes: /invalid_encrypted_content/, kind: "reasoning-rejected" },
+  { status: is(400, 415, 422), text: NO_VISION, kind: "no-vision" },
   { status: is(400, 415, 422), text: IMAGE, kind: "image-rejected" },
   { status: is(400, 422), codes: /unsupported_(parameter|value)|unknown_parameter/, kind: "unsupported-parameter" },
   { status: is(400, 422), codes: /context_length_exceeded/, kind: "context-overflow" },
+  { status: is(400, 422), text: OUTPUT_LIMIT, kind: "output-limit" },
   // Before the overflow rule for texts, because both kinds of text mention "max_tokens".
   { status: is(400, 422), text: PARAMETER, kind: "unsupported-parameter" },
   { status: is(400, 422), text: OVERFLOW, kind: "context-overflow" },
@@ -172,8 +223,7 @@ const rules: readonly Rule[] = [
   { codes: /context_length_exceeded|request_too_large/, kind: "context-overflow" },
   // A failed response names the rejected part of the request. The same request would fail again.
   { codes: /image/, kind: "image-rejected" },
-  { text: FILTERED, kind: "filtered" },
-  { codes: FILTERED, kind: "filtered" },
+  { words: FILTERED, kind: "filtered" },
   { codes: /invalid_prompt|bio_policy|data_residency/, kind: "bad-request" },
   { codes: /rate_limit/, kind: "rate-limit" },
   { codes: /overloaded/, kind: "overloaded" },
@@ -213,8 +263,9 @@ export function faultKindOf(signs: ErrorDetails): FaultKind {
   return rules.find((rule) => fits(rule, signs))?.kind ?? "unknown";
 }
 
-function fits({ status, codes, text }: Rule, signs: ErrorDetails): boolean {
+function fits({ status, codes, text, words }: Rule, signs: ErrorDetails): boolean {
   if ((status === undefined) !== (signs.status === undefined)) return false;
   if (signs.status !== undefined && !status?.(signs.status)) return false;
-  return (codes?.test(signs.codes) ?? true) && (text?.test(signs.text) ?? true);
+  const isSaid = words === undefined || words.test(signs.codes) || words.test(signs.text);
+  return isSaid && (codes?.test(signs.codes) ?? true) && (text?.test(signs.text) ?? true);
 }

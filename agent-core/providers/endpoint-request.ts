@@ -48,7 +48,7 @@ export async function requestEndpoint(
       ...(mode === "anthropic_messages" ? anthropicHeaders(endpoint) : keyHeader(endpoint)),
     },
     signal,
-    ...(body !== undefined && { body: bodyJson(body) }),
+    ...(body !== undefined && { body: bodyBytes(body) }),
   });
   if (response.status < 400) return response;
   throw new ProviderError(response, await response.text());
@@ -61,28 +61,33 @@ async function withToken(endpoint: Endpoint, signal: AbortSignal): Promise<Endpo
   return { ...endpoint, apiKey: await portalToken({ home, signal }) };
 }
 
-/** JSON of the items in a body's lists. A session sends the same messages and tools with each of its requests. */
-const itemJson = new WeakMap<object, string>();
+/** JSON of the items in a body's lists, each with a comma. A session sends the same messages and tools with each of its requests. */
+const itemBytes = new WeakMap<object, Buffer>();
 
-/** The same text as `JSON.stringify`, with each item of a list converted once. */
-export function bodyJson(body: object): string {
+/** The bytes of `JSON.stringify`, with each item of a list converted once. */
+export function bodyBytes(body: object): Buffer {
   const fields = Object.entries(body).filter(([, value]) => value !== undefined);
-  const jsonOf = (value: unknown): string => (Array.isArray(value) ? listJson(value) : JSON.stringify(value));
-  return `{${fields.map(([name, value]) => `${JSON.stringify(name)}:${jsonOf(value)}`).join(",")}}`;
+  const parts = fields.flatMap(([name, value], index) => {
+    const head = Buffer.from(`${index === 0 ? "{" : ","}${JSON.stringify(name)}:`);
+    return Array.isArray(value) ? [head, ...listBytes(value)] : [head, Buffer.from(JSON.stringify(value))];
+  });
+  return Buffer.concat([...(parts.length === 0 ? [Buffer.from("{")] : parts), Buffer.from("}")]);
 }
 
-function listJson(items: readonly unknown[]): string {
-  return `[${items.map(cachedJson).join(",")}]`;
+function listBytes(items: readonly unknown[]): readonly Buffer[] {
+  const bytes = items.map(cachedBytes);
+  const last = bytes.pop();
+  return [Buffer.from("["), ...bytes, ...(last === undefined ? [] : [last.subarray(0, -1)]), Buffer.from("]")];
 }
 
-function cachedJson(item: unknown): string {
-  if (typeof item !== "object" || item === null) return JSON.stringify(item ?? null);
-  let json = itemJson.get(item);
-  if (json === undefined) {
-    json = JSON.stringify(item);
-    itemJson.set(item, json);
+function cachedBytes(item: unknown): Buffer {
+  if (typeof item !== "object" || item === null) return Buffer.from(`${JSON.stringify(item ?? null)},`);
+  let bytes = itemBytes.get(item);
+  if (bytes === undefined) {
+    bytes = Buffer.from(`${JSON.stringify(item)},`);
+    itemBytes.set(item, bytes);
   }
-  return json;
+  return bytes;
 }
 
 /**

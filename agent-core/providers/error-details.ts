@@ -45,9 +45,8 @@ function errorObjectIn(body: unknown): unknown {
   if (Array.isArray(body)) return errorObjectIn(body[0]);
   const object = fields(body);
   if (object === undefined) return undefined;
-  const { error, errors } = object;
-  if (fields(error) !== undefined) return errorObjectIn(error);
-  if (fields(errors) !== undefined) return errorObjectIn(errors);
+  const inner = ["error", "errors", "Response", "Error"].map((name) => object[name]).find((value) => fields(value));
+  if (inner !== undefined) return errorObjectIn(inner);
   const message = textIn(object) ?? JSON.stringify(object).slice(0, QUOTED_CHARS);
   return { ...object, message };
 }
@@ -171,7 +170,6 @@ export type HintSource = {
   readonly headers: ResponseHeaders | undefined;
   /** Parsed body of the error. */
   readonly body: unknown;
-  /** All texts of the error. */
   readonly text: string;
 };
 

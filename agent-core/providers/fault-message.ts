@@ -1,6 +1,7 @@
 /** Words a fault in one line for people: what failed, on what, and what to do. */
 import { type Environment, keyFile } from "../config/home.ts";
 import { isLoopback } from "../platform/http/network-settings.ts";
+import { truncate } from "../platform/one-line.ts";
 import { ANY_KEY, custom, keyVariableOf } from "./deployments.ts";
 import type { Fault, FaultKind } from "./fault.ts";
 import { redact } from "./redact.ts";
@@ -65,10 +66,15 @@ export function faultMessage(facts: FaultFacts): string {
       return `${who} refused the request to ${model}${code}${detail} If it refuses each message, take the last one back with /undo, or choose another model.`;
     case "filtered":
       return `The content filter of ${who} refused the request to ${model}${code}${detail} Take your last message back with /undo, or put it another way.`;
+    case "no-tools":
+      return `${who} has no tool calls for ${model}${code}${detail} Choose a model with tools, or start the server with its parser: vLLM with --enable-auto-tool-choice and --tool-call-parser, llama.cpp with --jinja.`;
+    case "output-limit":
+      return `${who} allows shorter answers of ${model} alone${code}${detail} Lower max_tokens.`;
     case "unsupported-parameter":
     case "reasoning-rejected":
     case "reasoning-missing":
     case "image-rejected":
+    case "no-vision":
       return `${who} refused the request to ${model}${code}${detail}`;
     case "empty":
       return `${model} at ${who} gave an empty answer. Send the message again, or choose another model.`;
@@ -105,8 +111,7 @@ export function withoutKeyAdvice({ message, keyAdvice: advice }: Pick<Fault, "me
 /** `: detail.`, or the full stop alone. */
 function quotedDetail({ detail, endpoint }: FaultFacts): string {
   const line = redact(withoutMarkup(detail), [endpoint.apiKey]).replace(/\s+/g, " ").trim();
-  const cut =
-    line.length > DETAIL_CHARS ? `${line.slice(0, DETAIL_CHARS).toWellFormed()}…` : line.replace(/[.\s]+$/, "");
+  const cut = truncate(line.replace(/[.\s]+$/, ""), DETAIL_CHARS);
   return cut === "" ? "." : `: ${cut}.`;
 }
 

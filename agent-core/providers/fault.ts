@@ -12,6 +12,8 @@ export type FaultKind =
   | "timeout"
   | "cut-off"
   | "context-overflow"
+  /** The limit of the answer is too high for the model. */
+  | "output-limit"
   | "model-not-found"
   | "bad-request"
   /** `parameter` names the parameter that this model refuses. */
@@ -20,11 +22,13 @@ export type FaultKind =
   | "reasoning-rejected"
   /** The model requires the reasoning of earlier answers, which another server wrote. */
   | "reasoning-missing"
-  /** The model rejected an image. */
   | "image-rejected"
+  /** The model takes no images at all. */
+  | "no-vision"
+  /** The server or the model has no tool calls. */
+  | "no-tools"
   /** A filter of the provider refused the content of the request, or of the answer before its first word. */
   | "filtered"
-  /** The answer is empty. */
   | "empty"
   /** The answer holds a call as text that could not be read. */
   | "unread-call"
@@ -35,12 +39,13 @@ export type Fault = {
   readonly kind: FaultKind;
   /** One line for people: what failed, on what, and what to do. Contains no key. */
   readonly message: string;
-  /** HTTP status, if there was one. */
   readonly status?: number;
   /** Minimum delay before a retry, from the provider. Milliseconds. */
   readonly retryAfterMs?: number;
   /** The same request may succeed later, or never. Absent: the kind decides. */
   readonly shouldRetry?: boolean;
+  /** Numbers of tokens that may be the limit, as the provider names them. The first one is the likeliest. */
+  readonly limits?: readonly number[];
   /** Name in the provider's API. */
   readonly parameter?: string;
   /** Provider whose key is missing or refused, and what to do without a client that asks for it. */

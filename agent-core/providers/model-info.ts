@@ -12,7 +12,6 @@ export type ModelPrice = {
 export type ModelInfo = {
   /** Tokens of the context, including the answer. */
   readonly contextWindow: number;
-  /** Maximum number of tokens of one answer. */
   readonly maxOutputTokens: number;
   /** True when the model accepts images. */
   readonly images: boolean;
@@ -36,9 +35,7 @@ const UNKNOWN: ModelInfo = {
 
 type Family = readonly [name: RegExp, facts: ModelFacts];
 
-/**
- * A family of models with vision. Windows in tokens; prices in dollars per million tokens: input, output, cached input.
- */
+/** A family of models with vision. Windows in tokens; prices in dollars per million tokens: input, output, cached input. */
 function family(
   name: RegExp,
   window: readonly [context: number, output: number],
@@ -165,7 +162,6 @@ export function isOpenAiReasoningModel(model: string): boolean {
   return REASONING.test(name) && !CHAT.test(name);
 }
 
-/** False for models that refuse the effort `minimal`. */
 export function knowsMinimalEffort(model: string): boolean {
   return MINIMAL.test(model.toLowerCase());
 }

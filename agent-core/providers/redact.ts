@@ -22,7 +22,6 @@ const URL_PASSWORD = /(\/\/)[^/\s:@]*:[^/\s@]+@/g;
 /** Environment variables whose values are secrets. */
 const SECRET_NAME = /(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$/i;
 
-/** Values of the environment's secrets. */
 export function secretsOf(environment: Readonly<Record<string, string | undefined>>): readonly string[] {
   return Object.entries(environment).flatMap(([name, value]) => (value && SECRET_NAME.test(name) ? [value] : []));
 }

@@ -11,7 +11,7 @@ import {
 } from "./deployments.ts";
 import { keyAdvice } from "./fault-message.ts";
 import { isOpenAiReasoningModel } from "./model-info.ts";
-import type { ApiMode, Endpoint } from "./wire/wire.ts";
+import { API_MODES, type ApiMode, type Endpoint } from "./wire/wire.ts";
 
 /** Settings of the caller. They override the environment. */
 export type ModelSettings = {
@@ -39,14 +39,6 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 type Refusal = Extract<Resolution, { ok: false }>;
 
-const apiModes: readonly ApiMode[] = [
-  "chat_completions",
-  "codex_responses",
-  "anthropic_messages",
-  "editor_model",
-  "offline",
-];
-
 /** `provider: auto` of an original home means no provider. */
 const AUTOMATIC = "auto";
 
@@ -68,7 +60,7 @@ export function resolveModel(
   if (typeof mode !== "string") return mode;
   if (mode === "offline") return resolved(mode, { provider: offline.name, baseUrl: undefined }, offline.name);
   if (mode === editor.mode) return editorModel(asked.model ?? deployment.defaultModel);
-  const apiKey = (asked.apiKey ?? variable(environment, deployment.keyVariable))?.replaceAll(UNSEEN, "");
+  const apiKey = plain((asked.apiKey ?? variable(environment, deployment.keyVariable))?.replace(COPIED, ""));
   const provider = deployment.name;
   if (baseUrl === undefined) return refused(`No address is set for ${provider}. Set HERMES_BASE_URL.`);
   if (!isWebAddress(baseUrl))
@@ -90,17 +82,19 @@ export function resolveModel(
   );
 }
 
-/** Blanks and characters without a glyph, which come along when a key or an address is copied. */
-const UNSEEN = /[\s\p{Cf}]/gu;
+/** Words before a key in a header or a file of variables. */
+const COPIED = /^\s*(?:authorization:\s*)?bearer\s+|^\s*(?:export\s+)?[A-Z][A-Z_\d]*=/i;
+
+/** The text without blanks, characters without a glyph and quotes, which come along when a key or an address is copied. */
+function plain(text: string | undefined): string | undefined {
+  return text?.replaceAll(/[\s\p{Cf}]/gu, "").replace(/^(["'])(.*)\1$/, "$2");
+}
 
 /** The base URL of an address that goes on to one path of the API. */
 function cleanAddress(address: string | undefined): string | undefined {
-  return address
-    ?.replaceAll(UNSEEN, "")
-    .replace(/\/(?:chat\/completions|completions|messages|responses|models)\/*$/, "");
+  return plain(address)?.replace(/\/(?:chat\/completions|completions|messages|responses|models)\/*$/, "");
 }
 
-/** Refusal of an unknown dialect. */
 function unknownDialect(dialect: string | undefined): Refusal | undefined {
   if (dialect === undefined || dialect in dialects) return undefined;
   const known = Object.keys(dialects).join(", ");
@@ -113,7 +107,6 @@ function editorModel(model: string | undefined): Resolution {
   return refused("The editor offers no model. Choose another provider, or name one with HERMES_MODEL.");
 }
 
-/** True when the environment has no model name, address or key. */
 export function namesNoModel(environment: Environment): boolean {
   const asked = withEnvironment({}, environment);
   const isChosen = asked.provider !== undefined || asked.apiMode !== undefined;
@@ -209,8 +202,8 @@ function chooseMode(
   const usual = isResponses ? "codex_responses" : deployment.mode;
   // The offline provider has no other mode.
   const wanted = deployment.mode === offline.mode ? offline.mode : (apiMode ?? usual);
-  const mode = apiModes.find((candidate) => candidate === wanted);
-  return mode ?? refused(`There is no API mode ${JSON.stringify(wanted)}. There are ${apiModes.join(", ")}.`);
+  const mode = API_MODES.find((candidate) => candidate === wanted);
+  return mode ?? refused(`There is no API mode ${JSON.stringify(wanted)}. There are ${API_MODES.join(", ")}.`);
 }
 
 function isWebAddress(text: string): boolean {

@@ -22,9 +22,10 @@ const REMOTE_SILENCE: Silence = { firstMs: 300_000, idleMs: 120_000 };
 /** A model on one's own hardware reads 200 tokens a second, and its server may load it first. */
 const NEARBY_SILENCE: Silence = { firstMs: 1_800_000, idleMs: 300_000 };
 
-/** Silence that the server of this endpoint may keep. */
-export function silenceOf({ baseUrl }: Pick<Endpoint, "baseUrl">): Silence {
-  const isOwn = baseUrl !== undefined && URL.canParse(baseUrl) && isNearby(new URL(baseUrl).hostname);
+/** Silence that the server of this endpoint may keep. No public service is without TLS. */
+export function silenceOf({ baseUrl = "" }: Pick<Endpoint, "baseUrl">): Silence {
+  const { protocol, hostname } = URL.parse(baseUrl) ?? {};
+  const isOwn = protocol === "http:" || (hostname !== undefined && isNearby(hostname));
   return isOwn ? NEARBY_SILENCE : REMOTE_SILENCE;
 }
 
@@ -162,7 +163,6 @@ class GuardedRead {
   readonly #end = Promise.withResolvers<void>();
   #reject: (reason: unknown) => void = () => undefined;
 
-  /** An abort of `signal` aborts `stop` too. */
   constructor({ signal, stop, limits }: { signal: AbortSignal; stop: AbortController; limits: StreamLimits }) {
     this.#signal = signal;
     this.#stop = stop;

@@ -1,6 +1,7 @@
 /** Folders that sessions may work in. Links, `..` and the case of names are resolved before the comparison. */
 import { lstatSync, realpathSync } from "node:fs";
-import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { basename, dirname, isAbsolute, join, resolve } from "node:path";
+import { pathBelow } from "../platform/paths.ts";
 
 export class Roots {
   /** As given, absolute. */
@@ -34,7 +35,7 @@ export class Roots {
   #inside(folder: string): string {
     if (this.#real.length === 0 || !isAbsolute(folder)) return folder; // the agent refuses a relative one
     const real = realFolder(folder);
-    if (real !== undefined && this.#real.some((root) => isWithin(root, real))) return real;
+    if (real !== undefined && this.#real.some((root) => pathBelow(root, real) !== undefined)) return real;
     throw new Error(`${JSON.stringify(folder)} is outside the folders of this server: ${this.folders.join(", ")}`);
   }
 }
@@ -48,9 +49,4 @@ function realFolder(folder: string): string | undefined {
     const parent = realFolder(dirname(folder));
     return parent === undefined ? undefined : join(parent, basename(folder));
   }
-}
-
-function isWithin(root: string, folder: string): boolean {
-  const path = relative(root, folder);
-  return path === "" || !(path === ".." || path.startsWith(`..${sep}`) || isAbsolute(path));
 }

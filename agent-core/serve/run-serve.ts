@@ -29,9 +29,7 @@ const TRY_AGAIN = 75;
 const BUSY = new Set(["EADDRINUSE", "EADDRNOTAVAIL"]);
 const TOKEN_VARIABLE = "HERMES_SERVE_TOKEN";
 
-/**
- * Serves until SIGINT, SIGTERM or SIGHUP, which end the process. Returns the exit code of a failed start.
- */
+/** Serves until SIGINT, SIGTERM or SIGHUP, which end the process. Returns the exit code of a failed start. */
 export async function runServe(options: ServeOptions, version: string): Promise<number> {
   const { [TOKEN_VARIABLE]: variable, ...environment } = takeEnvironment();
   delete process.env[TOKEN_VARIABLE];

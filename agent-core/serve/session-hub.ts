@@ -66,7 +66,7 @@ type Call = {
   id: AnyRequest["id"];
   agent: SharedAgent;
   agentId: number | undefined;
-  /** Session that it opens, and the number of its last notification before. */
+  /** Session that it opens, and the number of that session's last notification before it. */
   opens: { readonly session: HeldSession; readonly seq: number } | undefined;
   response: AnyResponse | undefined;
   readonly ended: PromiseWithResolvers<void>;

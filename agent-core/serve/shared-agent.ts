@@ -42,7 +42,6 @@ export type AgentPeer = {
 };
 
 export class SharedAgent {
-  /** The clients show notices. */
   readonly showsNotices: boolean;
   /** Response to `initialize`. */
   readonly facts: Promise<AnyResponse>;

@@ -2,7 +2,7 @@
  * A conversation without the messages that the user took back, and with a summary in place of compressed ones. A
  * running agent and a journal reader build it by the same rules.
  */
-import type { Message, UserMessage } from "../messages/message.ts";
+import { type Message, type UserMessage, withContent } from "../messages/message.ts";
 import { type JournalEntry, messageIn } from "./entry.ts";
 import { type ShownAs, shownAs } from "./shown-message.ts";
 
@@ -31,7 +31,7 @@ export type Compression = {
   readonly dropped: readonly PositionRange[];
   /** Text at the position of the first dropped message; null: no text. */
   readonly summary: string | null;
-  /** Tool results that a shorter text replaces. */
+  /** Results that a shorter text replaces, and messages that a provider refused. */
   readonly shortened: readonly { readonly position: number; readonly content: string }[];
 };
 
@@ -85,13 +85,14 @@ export class Conversation {
   readonly #notes = new Map<number, string>();
   /** Cache of the model's messages. An appended message extends it; any other change drops it. */
   #view: Message[] | undefined;
+  /** Positions of the messages that the model gets. */
+  readonly #positions = new WeakMap<Message, number>();
 
   /** Position of the next message. */
   get next(): number {
     return this.#next;
   }
 
-  /** The messages that the model gets. */
   get messages(): readonly Message[] {
     this.#view ??= this.#viewed();
     return this.#view;
@@ -133,10 +134,23 @@ export class Conversation {
     return message.role === "assistant" ? (message.content ?? undefined) : undefined;
   }
 
+  /** Position of one of `messages`; undefined for any other message. */
+  positionOf(message: Message): number | undefined {
+    return this.#positions.get(message);
+  }
+
   /** The message as the model gets it. "Continue" and "not like that" are about a cut-off answer. */
   #sent({ position }: TranscriptEntry, message: Message): Message {
     const end = this.#notes.get(position);
-    return end === undefined || message.role !== "user" ? message : withNote(message, end);
+    const sent = end === undefined || message.role !== "user" ? message : withNote(message, end);
+    this.#positions.set(sent, position);
+    return sent;
+  }
+
+  /** Releases the messages that a journal holds, until somebody reads them. */
+  rest(): void {
+    for (const entry of this.#transcript) entry.release();
+    this.#view = undefined;
   }
 
   /** Position of the request that the message at `position` asked first: another one only after a retry. */
@@ -204,7 +218,6 @@ function withNote({ content, ...message }: UserMessage, end: string): UserMessag
   return { ...message, content: [{ type: "text", text: note }, ...content] };
 }
 
-/** Neighbouring positions as ranges. */
 function rangesOf(positions: readonly number[]): readonly PositionRange[] {
   const ranges: [number, number][] = [];
   for (const position of positions) {
@@ -249,10 +262,8 @@ function compressed(
 
 function shortenedTo(entry: ReleasableMessage, content: string): Message {
   const { message } = entry;
-  if (message.role !== "tool") return entry.hold();
   entry.release();
-  const { images: _, ...rest } = message;
-  return { ...rest, content };
+  return withContent(message, content);
 }
 
 function framed(summary: string, count: number): string {

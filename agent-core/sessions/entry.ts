@@ -172,13 +172,7 @@ const entrySchema = z.discriminatedUnion("type", [
     at,
   }),
   /** `position` counts all messages of the session from 0, including those taken back. */
-  z.object({
-    type: z.literal("message"),
-    position: z.number().exactOptional(),
-    message,
-    /** Number of the message in the imported database. */ imported: z.number().exactOptional(),
-    at,
-  }),
+  z.object({ type: z.literal("message"), position: z.number().exactOptional(), message, at }),
   /** The messages from position `keep` on were taken back. Their lines stay in the file. */
   z.object({
     type: z.literal("rewind"),
@@ -311,13 +305,10 @@ export type JournalEntry = z.infer<typeof entrySchema>;
 
 export type TextDiff = z.infer<typeof textDiff>;
 
-/** Diff of an edit as a journal stores it. */
 export type StoredDiff = TextDiff | z.infer<typeof hashDiff>;
 
-/** State of a file at one moment. */
 export type FileState = z.infer<typeof fileState>;
 
-/** Change of one file. */
 export type FileChange = Omit<z.infer<typeof fileChange>, "type" | "at">;
 
 export type SessionOrigin = NonNullable<EntryOf<"session">["origin"]>;
@@ -330,9 +321,7 @@ export function parseEntry(line: string): JournalEntry | undefined {
   return json === undefined ? undefined : checkEntry(json);
 }
 
-/**
- * Returns the message of an entry. Throws when the entry is not a message, because another program changed the file.
- */
+/** Returns the message of an entry. Throws when the entry is not a message, because another program changed the file. */
 export function messageIn(entry: JournalEntry | undefined): Message {
   if (entry?.type !== "message") throw new Error("The session's journal was changed while it was in use.");
   return entry.message;

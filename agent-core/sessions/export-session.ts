@@ -3,7 +3,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import * as z from "zod";
-import type { ContentPart, Message, ToolCall } from "../messages/message.ts";
+import { type ContentPart, fenced, type Message, type ToolCall } from "../messages/message.ts";
 import { hasCode, messageOf } from "../platform/errors.ts";
 import { redact } from "../providers/redact.ts";
 import { type EntryOf, parseLine } from "./entry.ts";
@@ -12,7 +12,6 @@ import { answerText } from "./shown-message.ts";
 
 export type ExportFormat = "markdown" | "json";
 
-/** Version of the JSON format. */
 const JSON_VERSION = 1;
 /** Length limit of a suggested file name, without its extension. */
 const MAX_NAME_CHARS = 60;
@@ -128,13 +127,6 @@ function commandOf(call: ToolCall | undefined): string | undefined {
 function folded(summary: string, text: string): string {
   const name = summary.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
   return `<details><summary>${name}</summary>\n\n${text}\n\n</details>`;
-}
-
-/** The fence is longer than any fence in the text. */
-function fenced(text: string, language = ""): string {
-  const longest = Math.max(2, ...[...text.matchAll(/`{3,}/g)].map(([run]) => run.length));
-  const fence = "`".repeat(longest + 1);
-  return `${fence}${language}\n${text}\n${fence}`;
 }
 
 export type Exported = { readonly ok: true } | { readonly ok: false; readonly message: string };

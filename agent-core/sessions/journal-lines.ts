@@ -62,7 +62,6 @@ export async function readTail(path: string): Promise<string> {
   }
 }
 
-/** Lines of a buffer. */
 export function linesOf(bytes: Buffer): readonly Line[] {
   return new LineCutter().cut(bytes);
 }

@@ -60,7 +60,6 @@ class SessionLockedError extends Error {}
 export class Journal {
   #options: JournalOptions;
   #file: Open | undefined;
-  /** Reads synced lines. */
   readonly #reader: LineReader;
 
   /** Contents of a file that was deleted during use, until they are written again. */
@@ -118,7 +117,7 @@ export class Journal {
     return undefined;
   }
 
-  /** Tells other processes what the session does. Lost with a lock that cannot be written: lists show less then. */
+  /** Tells other processes what the session does. If the lock cannot be written, the note is lost, and lists show less. */
   note(state: string | undefined): void {
     try {
       this.#file?.lock.note(state);
@@ -143,8 +142,7 @@ export class Journal {
   }
 
   /**
-   * Closes the file and releases its lock, after one more attempt to write waiting entries. A later append opens the
-   * file again.
+   * Closes the file and releases its lock, after one more attempt to write waiting entries. A later append opens the file again.
    */
   close(): void {
     if (this.#waiting.length > 0) this.#flush();
@@ -239,9 +237,7 @@ export class Journal {
     }, RETRY_MS).unref();
   }
 
-  /**
-   * Detects that the open file was deleted or replaced. The contents of a deleted file are written to its path again.
-   */
+  /** Detects that the open file was deleted or replaced. The contents of a deleted file are written to its path again. */
   #detectReplacedFile(): void {
     const { path, files = systemFiles } = this.#options;
     const file = this.#file;

@@ -67,7 +67,6 @@ const evaluation = z.object({
   at,
 });
 
-/** One run of a hook. */
 const hook = HermesHookRun.extend({ type: z.literal("hook"), callId: callId.exactOptional(), at });
 
 /** A run of a hook, as the session reports it. */

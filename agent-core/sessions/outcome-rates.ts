@@ -98,7 +98,7 @@ export const RATES = {
     samples: () => NONE,
   },
   corrections_per_task: {
-    sentence: "Messages of a task in which the user corrects the answer before.",
+    sentence: "Messages of a task that follow an edit which the user took back.",
     kind: "mean",
     worse: "higher",
     groups: tasks,

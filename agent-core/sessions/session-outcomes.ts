@@ -5,7 +5,6 @@
 import * as z from "zod";
 import { typedText } from "../messages/message.ts";
 import { classifyTask, TASK_TYPES } from "../messages/task-type.ts";
-import { asksUser, isCorrection } from "./correction.ts";
 import type { EntryOf, JournalEntry } from "./entry.ts";
 
 /** A message is taken back because of the answer to it when at most this many user messages follow it. */
@@ -75,8 +74,8 @@ export const progressSchema = z.object({
   before: z.object({ positions: z.array(z.number()), counted: z.boolean() }).nullable(),
   /** Position of the last restore of files. */
   restored: z.number().nullable(),
-  /** The last answer ended in a question. */
-  asked: z.boolean(),
+  /** The user took an edit back since the last message. */
+  undone: z.boolean().catch(false),
   /** Tool of the last call, if it failed. */
   failed: z.string().nullable(),
   finished: z.array(z.string()),
@@ -121,7 +120,7 @@ export function noProgress(): OutcomeProgress {
     positions: [],
     before: null,
     restored: null,
-    asked: false,
+    undone: false,
     failed: null,
     finished: [],
     commands: {},
@@ -147,20 +146,19 @@ export function addEntry(outcome: Outcome, progress: OutcomeProgress, entry: Jou
     case "turn-end":
       addTurnEnd(outcome, progress, entry);
       return;
+    case "verdict":
+      addVerdict(outcome, progress, entry);
+      return;
     default:
       addFact(outcome, entry);
   }
 }
 
-type Other = Exclude<JournalEntry, { type: "message" | "tool" | "rewind" | "restore" | "turn-end" }>;
+type Other = Exclude<JournalEntry, { type: "message" | "tool" | "rewind" | "restore" | "turn-end" | "verdict" }>;
 
 /** Entries that need no state. */
 function addFact(outcome: Outcome, entry: Other): void {
   switch (entry.type) {
-    case "verdict":
-      outcome.reviewed += entry.lines;
-      if (entry.outcome === "kept") outcome.kept += entry.lines;
-      return;
     case "answer":
       addAnswer(outcome, entry);
       return;
@@ -183,6 +181,12 @@ function addFact(outcome: Outcome, entry: Other): void {
   }
 }
 
+function addVerdict(outcome: Outcome, progress: OutcomeProgress, verdict: EntryOf<"verdict">): void {
+  outcome.reviewed += verdict.lines;
+  if (verdict.outcome === "kept") outcome.kept += verdict.lines;
+  else progress.undone = true;
+}
+
 function addAnswer(outcome: Outcome, { request, by, outcome: given }: EntryOf<"answer">): void {
   if (request !== "permission" || by !== "user") return;
   outcome.asked += 1;
@@ -197,7 +201,6 @@ function addEvaluation(outcome: Outcome, { retries = 0, decision }: EntryOf<"eva
 
 function addMessage(outcome: Outcome, progress: OutcomeProgress, { message, position, at }: EntryOf<"message">): void {
   if (message.role === "assistant") {
-    progress.asked = asksUser(message);
     for (const { id, function: call } of message.tool_calls ?? []) {
       if (call.name === "terminal") progress.commands[id] = call.arguments;
     }
@@ -205,7 +208,8 @@ function addMessage(outcome: Outcome, progress: OutcomeProgress, { message, posi
   if (message.role !== "user" || message.synthetic === true) return;
   const text = typedText(message.content);
   progress.taskType ??= classifyTask(text);
-  if (progress.positions.length > 0 && isCorrection(text, progress.asked)) outcome.corrections += 1;
+  if (progress.undone) outcome.corrections += 1;
+  progress.undone = false;
   outcome.prompts += 1;
   progress.positions = [...progress.positions, position ?? progress.positions.length].slice(-REMEMBERED_PROMPTS);
   progress.promptAt = at;

@@ -5,13 +5,13 @@
 import { mkdir, open } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
-import type { Message, UserMessage } from "../messages/message.ts";
+import { contentText, type Message } from "../messages/message.ts";
 import { messageOf } from "../platform/errors.ts";
 import { parseJson } from "../platform/json.ts";
 import { withLock } from "../platform/locks/file-lock.ts";
 import { pythonJson, pythonTime } from "../platform/python-json.ts";
 import type { HermesTrajectory, HermesTrajectoryMessage, ShareGptTurn } from "../protocol/trajectory.ts";
-import type { TranscriptEntry } from "./conversation.ts";
+import type { Conversation, TranscriptEntry } from "./conversation.ts";
 
 type Schema = HermesTrajectory["tools"][number];
 
@@ -34,7 +34,7 @@ function readMessage(message: Message): Omit<HermesTrajectoryMessage, "position"
     case "system":
       return undefined;
     case "user":
-      return { role: "user", text: textOf(message.content) };
+      return { role: "user", text: contentText(message.content, "\n", "") };
     case "tool":
       return { role: "tool", text: message.content, callId: message.tool_call_id };
     case "assistant": {
@@ -47,11 +47,6 @@ function readMessage(message: Message): Omit<HermesTrajectoryMessage, "position"
       };
     }
   }
-}
-
-function textOf(content: UserMessage["content"]): string {
-  if (typeof content === "string") return content;
-  return content.map((part) => (part.type === "text" ? part.text : "")).join("\n");
 }
 
 /** The whole conversation. A system turn precedes it. */
@@ -102,28 +97,38 @@ function response({ text, callId = "" }: HermesTrajectoryMessage, names: Readonl
   return `<tool_response>\n${pythonJson(content)}\n</tool_response>`;
 }
 
-type Talk = {
-  readonly model: { readonly model: string };
-  readonly transcript: readonly TranscriptEntry[];
-  readonly usage: { readonly costUsd: number | undefined };
+/** The agent of a session, as far as a trajectory shows it. */
+type ShownAgent = {
+  readonly setup: {
+    readonly models: { readonly current: { readonly model: string } };
+    readonly catalogue: {
+      readonly tools: readonly { readonly schema: Schema }[];
+      readonly known: readonly string[];
+    };
+    readonly ledger: { readonly sum: { readonly costUsd: number | undefined } };
+  };
+  readonly session: {
+    readonly conversation: Pick<Conversation, "transcript">;
+    readonly systemPrompt: string | undefined;
+  };
+  readonly turns: { readonly steps: HermesTrajectory["steps"]; readonly failedCalls: ReadonlySet<string> };
 };
-type Tools = { readonly tools: readonly { readonly schema: Schema }[]; readonly known: readonly string[] };
-type Calls = { readonly steps: HermesTrajectory["steps"]; readonly failedCalls: ReadonlySet<string> };
 
 /** The session as training data. */
-export function trajectoryOf(talk: Talk, { tools, known }: Tools, calls: Calls, systemPrompt = ""): HermesTrajectory {
-  const messages = trajectoryMessages(talk.transcript);
+export function trajectoryOf({ setup, session, turns }: ShownAgent): HermesTrajectory {
+  const messages = trajectoryMessages(session.conversation.transcript);
+  const { tools, known } = setup.catalogue;
   const schemas = tools.map(({ schema }) => schema);
-  const { costUsd } = talk.usage;
+  const { costUsd } = setup.ledger.sum;
   return {
-    model: talk.model.model,
-    systemPrompt,
+    model: setup.models.current.model,
+    systemPrompt: session.systemPrompt ?? "",
     messages,
     conversations: shareGpt(messages, schemas),
     tools: schemas,
     knownTools: known,
-    steps: calls.steps,
-    failedCalls: [...calls.failedCalls],
+    steps: turns.steps,
+    failedCalls: [...turns.failedCalls],
     ...(costUsd !== undefined && { costUsd }),
   };
 }

@@ -154,7 +154,6 @@ export async function castTasks<Each extends Task>(
   return problems.length > 0 ? { ok: false, problems } : { ok: true, tasks: cast };
 }
 
-/** True when the agent may use our tool. `toolset`: its toolset. */
 function mayUse({ tools }: CustomAgent, tool: string, toolset: string): boolean {
   if (tools === undefined || tools.includes("*")) return true;
   // `server/tool` and `mcp__server__tool` are a server's own names.
@@ -192,7 +191,7 @@ async function readAgent(path: string, ending: string, limits: FileLimits): Prom
     const facts = factsSchema.parse(await frontMatter(yaml));
     const described = facts.description ?? instructions.split("\n", 1)[0] ?? name;
     return {
-      name: facts.name === undefined ? name : nameFrom(facts.name),
+      name: nameFrom(facts.name ?? "") || name,
       description: oneLine(visibleText(described.replace(/^#+\s*/, "")), DESCRIPTION_CHARS),
       instructions,
       tools: facts.tools,
@@ -218,5 +217,6 @@ function nameFrom(text: string): string {
   return text
     .trim()
     .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N}_]+/gu, "-");
+    .replaceAll(/[^\p{L}\p{N}_]+/gu, "-")
+    .replaceAll(/^-|-$/g, "");
 }

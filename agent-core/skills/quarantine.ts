@@ -9,6 +9,7 @@ import { messageOf } from "../platform/errors.ts";
 import { decodeText } from "../platform/text-file.ts";
 import { MAX_FILE_BYTES, nameProblem, parseSkill, SKILL_FILE, textProblem } from "./skill.ts";
 import { isInside } from "./skill-places.ts";
+import { fetchSite } from "./skill-site.ts";
 
 /** Folder of the skills that the package contains and that nobody uses before they are installed; set by esbuild. */
 declare const __OPTIONAL_SKILLS__: unknown;
@@ -57,26 +58,49 @@ export type Quarantined = {
 /** Parsed source of skills. */
 type Source =
   | { readonly kind: "folder"; readonly folder: string }
-  | { readonly kind: "git"; readonly url: string; readonly inner: string };
+  | {
+      /** `site`: a web site that publishes skills, or else a git repository. */
+      readonly kind: "git" | "site";
+      readonly url: string;
+      /** Path in the repository; name of the skill on a site. */
+      readonly inner: string;
+      readonly branch?: string;
+      /** Only the skill with this name. */
+      readonly skill?: string | undefined;
+    };
+
+/** Pages of a folder or file at GitHub and GitLab. */
+const TREE_PAGE = /^(https:\/\/[^/]+\/[^/]+\/.+?)(?:\/-)?\/(?:tree|blob)\/([^/]+)(?:\/(.*?))?(?:\/?SKILL\.md)?\/?$/;
+const SKILLS_SH = /^(?:https:\/\/)?(?:www\.)?skills\.sh\/([\w-][\w.-]*\/[\w.-]+)(?:\/([\w.-]+))?\/?$/;
 
 /**
- * `source`: `official` or `official/NAME`, a folder, a git address with `#path` inside it, or `owner/repository/path`.
+ * `source`: `official` or `official/NAME`, a folder, a git address with `#path` inside it, `owner/repository/path`, the
+ * page of a folder at GitHub or GitLab, a page of skills.sh, a site with an index of skills, or the address of a SKILL.md.
  * Throws an Error in one line.
  */
 async function readSource(source: string, cwd: string): Promise<Source> {
   const [, own] = /^official(?:\/([a-z0-9-]+))?$/.exec(source) ?? [];
   if (source === OFFICIAL || own !== undefined) return { kind: "folder", folder: join(optionalFolder(), own ?? "") };
-  const [address = "", inner = ""] = source.split("#", 2);
-  if (/^(?:https?|ssh|git|file):\/\//.test(address) || /^[\w.-]+@[\w.-]+:/.test(address)) {
-    return { kind: "git", url: address, inner };
-  }
+  const remote = readAddress(source);
+  if (remote !== undefined) return remote;
   const folder = source.startsWith("~/") ? join(homedir(), source.slice(2)) : resolve(cwd, source);
   if ((await stat(folder).catch(() => undefined))?.isDirectory()) return { kind: "folder", folder };
-  const [, owner, repository, path = ""] = /^([\w-][\w.-]*)\/([\w.-]+)(?:\/(.+))?$/.exec(source) ?? [];
-  if (owner === undefined || repository === undefined) {
-    throw new Error(`${source} is neither a folder, a git address nor owner/repository/path. Check the spelling.`);
+  const [, repository, inner = ""] = /^([\w-][\w.-]*\/[\w.-]+)(?:\/(.+))?$/.exec(source) ?? [];
+  if (repository === undefined) {
+    throw new Error(`${source} is neither a folder, an address nor owner/repository/path. Check the spelling.`);
   }
-  return { kind: "git", url: `https://github.com/${owner}/${repository}.git`, inner: path };
+  return { kind: "git", url: `https://github.com/${repository}.git`, inner };
+}
+
+function readAddress(source: string): Source | undefined {
+  const [, page, branch, path = ""] = TREE_PAGE.exec(source) ?? [];
+  if (page !== undefined && branch !== undefined) return { kind: "git", url: `${page}.git`, inner: path, branch };
+  const [, listed, skill] = SKILLS_SH.exec(source) ?? [];
+  if (listed !== undefined) return { kind: "git", url: `https://github.com/${listed}.git`, inner: "", skill };
+  const [url = "", inner = ""] = source.split("#", 2);
+  if (/^https?:\/\//.test(url) && !url.endsWith(".git")) return { kind: "site", url, inner };
+  const isGit = /^(?:https?|ssh|git|file):\/\//.test(url) || /^[\w.-]+@[\w.-]+:/.test(url);
+  return isGit ? { kind: "git", url, inner } : undefined;
 }
 
 function optionalFolder(): string {
@@ -93,28 +117,33 @@ export async function quarantine(
   const isOfficial = source.split("/")[0] === OFFICIAL && read.kind === "folder";
   await rm(folder, { recursive: true, force: true });
   await mkdir(dirname(folder), { recursive: true, mode: 0o700 });
-  if (read.kind === "git") await clone(read.url, folder, signal);
-  else await copyFolder(read.folder, folder);
-  const top = read.kind === "git" ? join(folder, read.inner) : folder;
-  if (!isInside(top, folder))
-    throw new Error(`${read.kind === "git" ? read.inner : source} is outside the repository.`);
-  const own = read.kind === "git" ? basename(read.url, ".git") : basename(read.folder);
+  if (read.kind === "folder") await copyFolder(read.folder, folder);
+  else if (read.kind === "git" || !(await fetchSite(read.url, { folder, only: read.inner, signal })))
+    await clone(read, folder, signal);
+  const top = read.kind === "folder" ? folder : join(folder, read.inner);
+  if (!isInside(top, folder)) throw new Error(`${source} is outside the repository.`);
+  const own = read.kind === "folder" ? basename(read.folder) : basename(read.url, ".git");
   const nameOf = (each: string): string => (each === folder ? own : basename(each));
   const checked = await Promise.all((await skillFolders(top, 0)).map((each) => checkFolder(each, nameOf(each))));
   if (checked.length === 0) throw new Error(`${source} has no ${SKILL_FILE}.`);
+  const only = read.kind === "folder" ? undefined : read.skill;
   return {
-    skills: checked.filter((each) => "hash" in each),
+    skills: checked.filter((each) => "hash" in each).filter(({ name }) => only === undefined || name === only),
     refusals: checked.filter((each) => "reason" in each),
     address: (inner) => {
-      if (read.kind === "git") return `${read.url}#${inner}`;
+      if (read.kind !== "folder") return `${read.url}#${inner}`;
       return isOfficial ? `${OFFICIAL}/${basename(join(read.folder, inner))}` : join(read.folder, inner);
     },
   };
 }
 
-async function clone(url: string, folder: string, signal: AbortSignal): Promise<void> {
+async function clone(
+  { url, branch }: Exclude<Source, { readonly kind: "folder" }>,
+  folder: string,
+  signal: AbortSignal,
+): Promise<void> {
   const ends = AbortSignal.any([signal, AbortSignal.timeout(CLONE_TIMEOUT_MS)]);
-  const args = [...CLONE.split(" "), "--", url, folder];
+  const args = [...CLONE.split(" "), ...(branch === undefined ? [] : [`--branch=${branch}`]), "--", url, folder];
   const run = { cwd: dirname(folder), variables: VARIABLES, signal: ends, timeoutMs: CLONE_TIMEOUT_MS };
   const { exitCode, stderr } = await runGit(args, run).catch((error: unknown) => {
     signal.throwIfAborted();

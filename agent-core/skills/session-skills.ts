@@ -3,6 +3,7 @@ import { messageOf } from "../platform/errors.ts";
 import { oneLine } from "../platform/one-line.ts";
 import { visibleText } from "../platform/visible-text.ts";
 import type { HermesExtensionAction, HermesExtensionItem } from "../protocol/extensions.ts";
+import type { HubVerb } from "./skill-hub.ts";
 import { skillIndex } from "./skill-index.ts";
 import { type KnownSkill, type KnownSkills, SkillLibrary, type SkillLibraryOptions } from "./skill-library.ts";
 import { type SkillFailure, skillFile } from "./skill-places.ts";
@@ -57,12 +58,11 @@ export class SessionSkills {
     await this.loaded();
     // A model that has to search for skill_view first reads no index.
     if (this.#options.tools().requested?.includes("skill_view") === false) return undefined;
-    return skillIndex(this.#offered().filter(({ commandFile, isListed }) => commandFile === undefined && isListed));
+    return skillIndex(this.#offered().filter(({ commandFile }) => commandFile === undefined));
   }
 
   /** The skills that a message names. The model reads the others by their descriptions. */
   async attach(message: string): Promise<string | undefined> {
-    await this.library.takeBackAfter(message);
     if (!COMMAND.test(message)) return undefined;
     await this.refresh();
     const { named, argument } = this.#namedIn(message);
@@ -159,15 +159,32 @@ export class SessionSkills {
       case "disable":
         await this.refresh();
         return this.#setOff(operand, verb === "disable");
-      default: {
-        const { hubCommand } = await import("./skill-hub.ts");
-        const { homeSkills, roots, hubSources: sources } = this.#options;
-        const place = { homeSkills, cwd: roots[0] ?? homeSkills, ...(sources && { sources }) };
-        const answer = await hubCommand(verb, operand, place, signal);
-        await this.refresh();
-        return answer;
-      }
+      case "search":
+      case "install":
+      case "confirm":
+      case "update":
+      case "uninstall":
+        return operand === "" && verb !== "search" && verb !== "update"
+          ? USAGE
+          : this.#runHubVerb(verb, operand, signal);
+      default:
+        return USAGE;
     }
+  }
+
+  async #runHubVerb(verb: HubVerb, operand: string, signal: AbortSignal): Promise<string> {
+    const { runHubVerb } = await import("./skill-hub.ts");
+    const { homeSkills, roots, hubSources: sources } = this.#options;
+    const lines: string[] = [];
+    const install = (address: string): string => `\`/skills install ${address}\``;
+    const say = (line: string): void => void lines.push(verb === "search" ? `- ${line}` : line);
+    const use = { homeSkills, cwd: roots[0] ?? homeSkills, sources, signal, say, install };
+    await runHubVerb(verb, operand, use).catch((error: unknown) => {
+      signal.throwIfAborted();
+      say(messageOf(error));
+    });
+    await this.refresh();
+    return lines.join("\n");
   }
 
   async #setOff(name: string, isOff: boolean): Promise<string> {
@@ -179,6 +196,9 @@ export class SessionSkills {
     return isOff ? `The skill ${name} is off, in all sessions.` : `The skill ${name} is on.`;
   }
 }
+
+const USAGE =
+  "Usage: `/skills [enable NAME | disable NAME | search WORDS | install SOURCE | confirm ID | update [NAME] | uninstall NAME]`";
 
 /** Text that changes with everything that clients are shown. */
 function stateOf({ skills, failures }: KnownSkills): string {
@@ -229,12 +249,11 @@ function usesText({ record: { uses, successes, lastUsed } }: KnownSkill): string
 
 function listText({ skills, failures }: KnownSkills): string {
   const lines = skills.map((skill) => {
-    const { name, place, author, hides, description, isOff, unusable, isListed } = skill;
+    const { name, place, author, hides, description, isOff, unusable } = skill;
     const facts = [
       place,
       ...(author === undefined ? [] : [`by ${visibleText(author)}`]),
       usesText(skill),
-      ...(isListed ? [] : ["sessions with it ended worse, so prompts do not name it"]),
       ...(hides === undefined ? [] : [`hides the one of: ${hides}`]),
       ...(isOff ? ["off"] : []),
       ...(unusable === undefined ? [] : [unusable]),

@@ -1,7 +1,11 @@
 /** The files of one skill: list and text, never from outside its folder. */
 import { lstat, readdir } from "node:fs/promises";
 import { isAbsolute, join, relative, sep } from "node:path";
+import * as z from "zod";
 import { readByItself } from "../approval/workspace-file.ts";
+import { readJsonFile } from "../config/home-file.ts";
+import { holdsValue } from "../memory/statement.ts";
+import { readCited } from "../platform/text-file.ts";
 import { MAX_FILE_BYTES, MAX_SKILL_CHARS, SKILL_FILE, textProblem } from "./skill.ts";
 import { type Skill, skillLimits } from "./skill-places.ts";
 
@@ -26,15 +30,38 @@ export function filePathProblem(path: string): string | undefined {
   return undefined;
 }
 
+/** File beside a learnt SKILL.md: its reasons for a doubt are no text for the model. */
+export const STANDING_FILE = ".standing.json";
+
+const standingSchema = z.object({ cites: z.array(z.string()).default([]), doubt: z.string().optional() });
+
+/** Reason why a learnt skill is not offered, as a part of a sentence; undefined for one that holds as far as is known. */
+export async function doubtAbout({ folder, project }: Pick<Skill, "folder" | "project">): Promise<string | undefined> {
+  if (project === undefined) return undefined;
+  const { cites = [], doubt } = standingSchema.safeParse(await readJsonFile(join(folder, STANDING_FILE))).data ?? {};
+  return doubt ?? lostCitation(cites, project);
+}
+
+/**
+ * The first text that a file of the project no longer has, as a part of a sentence. `cites`: texts of a skill's steps, each as
+ * `bin/README: bin/publish`.
+ */
+export async function lostCitation(cites: readonly string[], project: string): Promise<string | undefined> {
+  for (const cite of cites) {
+    const [, path = "", text = ""] = /^(.+?): (.+)$/.exec(cite) ?? [];
+    const found = await readCited(project, path);
+    if (found === undefined || !holdsValue(found, text)) return `${path} no longer has ${text}`;
+  }
+  return undefined;
+}
+
 type SkillFolder = Pick<Skill, "folder" | "source">;
 
-/** Reads a text file of a skill; `scan` refuses hostile text. */
 export function readSkillFile(skill: SkillFolder, path: string, { scan } = { scan: true }): SkillText {
   const problem = path === SKILL_FILE ? undefined : filePathProblem(path);
   return problem === undefined ? readText(skill, path, scan) : { ok: false, reason: problem };
 }
 
-/** Reads the text of a skill or command itself. */
 export function readProcedure(skill: SkillFolder & Pick<Skill, "commandFile">): SkillText {
   return readText(skill, skill.commandFile ?? SKILL_FILE, true);
 }

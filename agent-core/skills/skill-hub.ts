@@ -1,6 +1,6 @@
 /** The hub: skills from folders and git repositories, installed into the home after the user saw what they contain. */
 
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { cp, mkdir, readdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join, relative, sep } from "node:path";
 import * as z from "zod";
@@ -36,7 +36,7 @@ const lockSchema = z.object({
 type HubLock = z.infer<typeof lockSchema>;
 
 /** Skills in quarantine that wait for the user's confirmation. */
-export type SkillOffer = Quarantined & {
+type SkillOffer = Quarantined & {
   /** Hash over all contents: a confirmation covers exactly these. */
   readonly id: string;
   readonly source: string;
@@ -44,7 +44,7 @@ export type SkillOffer = Quarantined & {
 
 const waitingSchema = z.object({ source: z.string(), id: z.string(), only: z.array(z.string()).exactOptional() });
 
-export class SkillHub {
+class SkillHub {
   readonly #skills: string;
   readonly #cwd: string;
 
@@ -62,7 +62,7 @@ export class SkillHub {
 
   /** Fetches and checks the skills of a source; `only`: those with these names. Rejects with an Error in one line. */
   async fetch(source: string, signal: AbortSignal, only?: readonly string[]): Promise<SkillOffer> {
-    const folder = join(this.#skills, QUARANTINE, createHash("sha256").update(source).digest("hex").slice(0, 16));
+    const folder = join(this.#skills, QUARANTINE, hash("sha256", source).slice(0, 16));
     makeFolder(dirname(folder), 0o700);
     const found = await quarantine(source, { folder, cwd: this.#cwd, signal });
     const skills = only === undefined ? found.skills : found.skills.filter(({ name }) => only.includes(name));
@@ -152,13 +152,11 @@ export class SkillHub {
 }
 
 function idOf(skills: readonly QuarantinedSkill[]): string {
-  return createHash("sha256")
-    .update(skills.map(({ name, hash }) => `${name} ${hash}`).join("\n"))
-    .digest("hex");
+  return hash("sha256", skills.map(({ name, hash }) => `${name} ${hash}`).join("\n"));
 }
 
 /** Contents of an offer, for the user: the skills, what they may run, and what was refused. */
-export function offerText({ skills, refusals, source }: SkillOffer): string {
+function offerText({ skills, refusals, source }: SkillOffer): string {
   const lines = skills.map(({ name, description, files, programs }) => {
     const runs = programs.length === 0 ? "no programs" : `programs that the agent may run: ${programs.join(", ")}`;
     return `- ${name}: ${visibleText(description)} (${files} ${files === 1 ? "file" : "files"}; ${visibleText(runs)})`;
@@ -168,7 +166,7 @@ export function offerText({ skills, refusals, source }: SkillOffer): string {
 }
 
 /** Offers of newer contents, and one line for each installed skill without one. */
-export async function findUpdates(
+async function findUpdates(
   hub: SkillHub,
   name: string,
   signal: AbortSignal,
@@ -193,93 +191,99 @@ export async function findUpdates(
   return { offers, notes };
 }
 
-const USAGE =
-  "Usage: `/skills [enable NAME | disable NAME | search WORDS | install SOURCE | confirm ID | update [NAME] | uninstall NAME]`";
+/** Verbs that search the sources and change installed skills. */
+export type HubVerb = "search" | "install" | "confirm" | "update" | "uninstall";
 
-/** The verbs of `/skills` that change installed skills. Returns the answer for the user. */
-export async function hubCommand(
-  verb: string,
-  operand: string,
-  { homeSkills, cwd, sources = DEFAULT_SOURCES }: Pick<SkillSearch, "homeSkills" | "cwd"> & Partial<SkillSearch>,
-  signal: AbortSignal,
-): Promise<string> {
+export type HubUse = {
+  /** Folder of the home's skills, absolute. Relative sources start at `cwd`. */
+  readonly homeSkills: string;
+  readonly cwd: string;
+  /** Default: `DEFAULT_SOURCES`. */
+  readonly sources?: readonly string[] | undefined;
+  readonly signal: AbortSignal;
+  /** Takes each line for the user. */
+  readonly say: (line: string) => void;
+  /** Command that installs the skill at an address. */
+  readonly install: (address: string) => string;
+  /** Resolves to true when the user agrees to the shown offer. Undefined: the user sends its id in a command. */
+  readonly agrees?: () => Promise<boolean>;
+};
+
+/**
+ * Runs a verb of `/skills` or of `hermes skills`. Resolves to false when nothing was found, installed or removed. Rejects
+ * with an Error in one line.
+ */
+export async function runHubVerb(verb: HubVerb, operand: string, use: HubUse): Promise<boolean> {
+  const { homeSkills, cwd, signal, say } = use;
   const hub = new SkillHub(homeSkills, cwd);
-  const asked = (offer: SkillOffer): string =>
-    offer.skills.length === 0
-      ? offerText(offer)
-      : `${offerText(offer)}\n\nTo install: \`/skills confirm ${offer.id.slice(0, SHORT_HASH)}\``;
-  try {
-    switch (verb) {
-      case "search": {
-        const words = operand.split(/\s+/).filter((word) => word !== "");
-        const { lines } = await searchSkills({ words, sources, homeSkills, cwd, signal });
-        return lines.map((line) => `- ${line}`).join("\n");
-      }
-      case "install":
-        return operand === "" ? USAGE : asked(await hub.fetch(operand, signal));
-      case "confirm":
-        return `Installed: ${(await hub.confirm(operand, signal)).join(", ")}.`;
-      case "update": {
-        const { offers, notes } = await findUpdates(hub, operand, signal);
-        return [...notes, ...offers.map(asked)].join("\n");
-      }
-      case "uninstall":
-        await hub.uninstall(operand);
-        return `Uninstalled ${operand}. Its files are in ${join(homeSkills, ARCHIVE)}.`;
-      default:
-        return USAGE;
+  switch (verb) {
+    case "search":
+      return searchSkills(operand, use);
+    case "install":
+      return offer(hub, await hub.fetch(operand, signal), use);
+    case "confirm":
+      say(`Installed: ${(await hub.confirm(operand, signal)).join(", ")}.`);
+      return true;
+    case "update": {
+      const { offers, notes } = await findUpdates(hub, operand, signal);
+      for (const note of notes) say(note);
+      for (const each of offers) await offer(hub, each, use);
+      return operand === "" || (await hub.lock())[operand] !== undefined;
     }
-  } catch (error) {
-    signal.throwIfAborted();
-    return messageOf(error);
+    case "uninstall":
+      await hub.uninstall(operand);
+      say(`Uninstalled ${operand}. Its files are in ${join(homeSkills, ARCHIVE)}.`);
+      return true;
   }
 }
 
+async function offer(hub: SkillHub, found: SkillOffer, { say, agrees, signal }: HubUse): Promise<boolean> {
+  say(offerText(found));
+  if (found.skills.length === 0) return false;
+  if (agrees === undefined) {
+    say(`\nTo install: \`/skills confirm ${found.id.slice(0, SHORT_HASH)}\``);
+    return true;
+  }
+  const isAgreed = await agrees();
+  say(isAgreed ? `Installed: ${(await hub.confirm(found.id, signal)).join(", ")}.` : "Nothing was installed.");
+  return isAgreed;
+}
+
 /** Sources without `skills.hub_sources` in config.yaml: those in the package, and the public skills of the format's authors. */
-export const DEFAULT_SOURCES: readonly string[] = [OFFICIAL, "anthropics/skills/skills"];
+const DEFAULT_SOURCES: readonly string[] = [OFFICIAL, "anthropics/skills/skills"];
 /** Listed skills; more are a reason for another word. */
 const MAX_FOUND = 20;
 
 const FOLDER = join(".hub", "search");
 
-export type SkillSearch = {
-  /** All of them must be in the name or the description. None: every skill. */
-  readonly words: readonly string[];
-  readonly sources: readonly string[];
-  /** Folder of the home's skills, absolute. Relative sources start at `cwd`. */
-  readonly homeSkills: string;
-  readonly cwd: string;
-  readonly signal: AbortSignal;
-};
-
-/** One line for each skill, with its install command, and one for each source that failed. `ok`: a source answered. */
-export async function searchSkills(
-  search: SkillSearch,
-): Promise<{ readonly ok: boolean; readonly lines: readonly string[] }> {
-  const { sources, signal } = search;
-  const found = await Promise.allSettled(sources.map((source) => searchSource(source, search)));
+/** One line for each skill, with its install command, and one for each source that failed. False: no source answered. */
+async function searchSkills(operand: string, use: HubUse): Promise<boolean> {
+  const { sources = DEFAULT_SOURCES, signal, say } = use;
+  const words = operand.split(/\s+/).filter((word) => word !== "");
+  const found = await Promise.allSettled(sources.map((source) => searchSource(source, words, use)));
   signal.throwIfAborted();
   const failures = found.flatMap((each) => (each.status === "rejected" ? [messageOf(each.reason)] : []));
   const skills = found.flatMap((each) => (each.status === "fulfilled" ? each.value : []));
-  const shown = skills.slice(0, MAX_FOUND);
-  const more = skills.length > shown.length ? [`${skills.length - shown.length} more: add a word to the search.`] : [];
-  const none =
-    skills.length === 0 && failures.length < sources.length ? [`No skill in ${sources.join(", ")} matches.`] : [];
-  return { ok: failures.length < sources.length, lines: [...shown, ...more, ...none, ...failures] };
+  for (const line of skills.slice(0, MAX_FOUND)) say(line);
+  if (skills.length > MAX_FOUND) say(`${skills.length - MAX_FOUND} more: add a word to the search.`);
+  if (skills.length === 0 && failures.length < sources.length) say(`No skill in ${sources.join(", ")} matches.`);
+  for (const failure of failures) say(failure);
+  return failures.length < sources.length;
 }
 
 async function searchSource(
   source: string,
-  { words, homeSkills, cwd, signal }: SkillSearch,
+  words: readonly string[],
+  { homeSkills, cwd, signal, install }: HubUse,
 ): Promise<readonly string[]> {
-  const folder = join(homeSkills, FOLDER, createHash("sha256").update(source).digest("hex").slice(0, 16));
+  const folder = join(homeSkills, FOLDER, hash("sha256", source).slice(0, 16));
   try {
     const { skills, address } = await quarantine(source, { folder, cwd, signal });
     return skills
       .filter((skill) => matches(skill, words))
       .map(({ name, description, folder: inner }) => {
         const place = relative(folder, inner).split(sep).join("/");
-        return `${name}: ${visibleText(description)} Install it with: skills install ${address(place)}`;
+        return `${name}: ${visibleText(description)} Install it with: ${install(address(place))}`;
       });
   } finally {
     await rm(folder, { recursive: true, force: true });

@@ -8,7 +8,7 @@ import { KeyedQueue } from "../platform/keyed-queue.ts";
 import { wrapData } from "../prompt/injection-scan.ts";
 import type { ReviewOutcome } from "../sessions/outcome-entries.ts";
 import { bodyOf, type ToolNames } from "./skill.ts";
-import { listSkillFiles, readProcedure, readSkillFile, type SkillText } from "./skill-files.ts";
+import { doubtAbout, listSkillFiles, readProcedure, readSkillFile, type SkillText } from "./skill-files.ts";
 import {
   COMMAND_FOLDERS,
   externalPlaces,
@@ -21,11 +21,10 @@ import {
   scanPlace,
   skillFile,
 } from "./skill-places.ts";
-import { changeRecord, isListed, readRecords, recordOf, type SkillRecord, type SkillRecords } from "./skill-records.ts";
+import { changeRecord, readRecords, recordOf, type SkillRecord, type SkillRecords } from "./skill-records.ts";
 
 declare const __SKILLS__: unknown;
 
-/** Category of the skills that the hub installs. */
 export const HUB_CATEGORY = "hub";
 /** Category of the skills that learning writes. */
 export const LEARNT_CATEGORY = "learnt";
@@ -74,8 +73,6 @@ export type KnownSkill = Skill & {
   readonly isOff: boolean;
   /** Reason why this session cannot use it, as a part of a sentence; undefined for a usable one. */
   readonly unusable: string | undefined;
-  /** The prompt names it. */
-  readonly isListed: boolean;
   /** Place of a skill with the same name that it hides. */
   readonly hides: string | undefined;
 };
@@ -188,13 +185,6 @@ export class SkillLibrary {
     await this.#addSuccesses(turn.skills, isSuccess ? 1 : -1);
   }
 
-  /** A message that corrects the last turn takes it back. */
-  async takeBackAfter(message: string): Promise<void> {
-    if (!this.#isLatest || this.#reviewed === undefined) return;
-    const { isCorrection } = await import("../sessions/correction.ts");
-    if (isCorrection(message)) await this.takeBack();
-  }
-
   /** The user took the last turn back, which is not a success. */
   async takeBack(): Promise<void> {
     const turn = this.#reviewed;
@@ -250,23 +240,23 @@ export class SkillLibrary {
     const bundled = { skills: await bundledSkills(), failures: [] };
     const { skills, failures, hidden } = firstOfEachName([...used, ...commands, bundled]);
     return {
-      skills: skills.map((skill) => ({
-        ...this.#known(skill, records),
-        hides: hidden.get(skill.name),
-        isOff: isOff(skill.name),
-      })),
+      skills: await Promise.all(
+        skills.map(async (skill) => ({
+          ...(await this.#known(skill, records)),
+          hides: hidden.get(skill.name),
+          isOff: isOff(skill.name),
+        })),
+      ),
       failures,
     };
   }
 
-  #known(skill: Skill, records: SkillRecords): Omit<KnownSkill, "hides" | "isOff"> {
-    const record = recordOf(records, skill.name);
-    const { useLearnt = true } = this.#options;
+  async #known(skill: Skill, records: SkillRecords): Promise<Omit<KnownSkill, "hides" | "isOff">> {
+    const foreign = unusableReason(skill, this.#options.tools()) ?? foreignProject(skill, this.#options.roots);
     return {
       ...skill,
-      record,
-      unusable: unusableReason(skill, this.#options.tools()) ?? foreignProject(skill, this.#options.roots),
-      isListed: !useLearnt || isListed(record),
+      record: recordOf(records, skill.name),
+      unusable: foreign ?? (await doubtAbout(skill)),
     };
   }
 }

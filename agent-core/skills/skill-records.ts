@@ -15,18 +15,11 @@ const recordSchema = z.object({
   successes: z.number().catch(0),
   /** ISO time of the last use. */
   lastUsed: z.string().exactOptional(),
-  /**
-   * Set by learning. `trial` and `active`: a learnt skill, which the host adds to messages; `demoted`: a skill of any author
-   * with which sessions ended worse than without it.
-   */
-  standing: z.enum(["trial", "active", "demoted"]).exactOptional(),
 });
 
 const recordsSchema = z.record(z.string(), recordSchema);
 
-/** Record of all skills with one name. */
 export type SkillRecord = z.infer<typeof recordSchema>;
-export type SkillStanding = NonNullable<SkillRecord["standing"]>;
 export type SkillRecords = Readonly<Record<string, SkillRecord>>;
 
 const NO_RECORD: SkillRecord = { uses: 0, successes: 0 };
@@ -54,9 +47,4 @@ export async function changeRecord(
     const changed = { ...records, [name]: change(recordOf(records, name)) };
     await replaceFile(path, `${JSON.stringify(changed, undefined, 2)}\n`);
   });
-}
-
-/** True for a skill that the prompt lists: sessions with a demoted one ended worse. */
-export function isListed({ standing }: SkillRecord): boolean {
-  return standing !== "demoted";
 }

@@ -16,12 +16,11 @@ export const SKILL_FILE = "SKILL.md";
 /** Author in the front matter of the skills that the agent writes. */
 export const AUTHOR = "hermes-agent";
 const NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
-export const FRONT_MATTER = /^---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)/;
+export const FRONT_MATTER = /^\s*(?:<!--[\s\S]*?-->\s*)?---[ \t]*\r?\n([\s\S]*?)\r?\n(?:---|\.\.\.)[ \t]*(?:\r?\n|$)/;
 
 /** A version as it is written: YAML reads 1.0 as the number 1. */
 const WRITTEN_VERSION = /^[ \t]*version:[ \t]*["']?([\w.+-]+)/m;
 
-/** Tools and toolsets by name. */
 export type ToolNames = {
   readonly toolsets: readonly string[];
   readonly tools: readonly string[];
@@ -69,11 +68,15 @@ const names = z
   .transform((list) => list ?? []);
 
 const text = z.union([z.string(), z.number()]).transform(String);
+const prose = z
+  .union([text, z.array(text).transform((list) => list.join(" "))])
+  .optional()
+  .catch(undefined);
 
 const hermesSchema = z.looseObject({
-  category: z.string().optional(),
-  author: z.string().optional(),
-  project: z.string().optional(),
+  category: prose,
+  author: prose,
+  project: prose,
   requires_toolsets: names,
   requires_tools: names,
   fallback_for_toolsets: names,
@@ -88,9 +91,9 @@ const early = { tools_used: names.catch([]), avg_feedback_score: score };
 
 /** Unknown keys are ignored. */
 const frontMatterSchema = z.looseObject({
-  name: z.string().optional(),
+  name: text.optional(),
   skill_id: text.optional(),
-  description: z.string().optional(),
+  description: prose,
   applicable_when: names,
   version: text.optional(),
   ...early,
@@ -100,7 +103,8 @@ const frontMatterSchema = z.looseObject({
     .nullish(),
   metadata: z
     .looseObject({ hermes: z.unknown().optional(), version: text.optional().catch(undefined), ...early })
-    .nullish(),
+    .nullish()
+    .catch(undefined),
 });
 
 /** Parses a SKILL.md. `folder` is the name of its folder, which is the skill's name. Loads the YAML parser. */
@@ -128,13 +132,24 @@ export async function parseSkill(source: string, folder: string): Promise<Parsed
   return body === "" ? { ok: false, reason: "it has no text after its front matter" } : { ok: true, facts, body };
 }
 
-/** Prose with a colon is no YAML, but other agents read it: such lines count as text. Throws for what stays invalid. */
+/** A key with its value, and the lines that go on with it. */
+const ENTRY = /^(?!name:)(\w[\w-]*):[ \t]+(\S.*(?:\n[ \t]+\S.*)*)$/gm;
+
+/** Prose with a colon or a bracket is no YAML, but other agents read it: such a value counts as text. Throws for what stays invalid. */
 function parsedFrontMatter(text: string, parseYaml: (yaml: string) => unknown): unknown {
   try {
     return parseYaml(text);
   } catch {
+    const spaced = text.replaceAll("\r\n", "\n").replaceAll("\t", "  ");
     return parseYaml(
-      text.replaceAll(/^(\w[\w-]*): +([^"'[{|>&*!\n].*)$/gm, (_, key, value) => `${key}: ${JSON.stringify(value)}`),
+      spaced.replaceAll(ENTRY, (entry: string, key: string, value: string) => {
+        try {
+          parseYaml(entry);
+          return entry;
+        } catch {
+          return `${key}: ${JSON.stringify(value.replaceAll(/\s+/g, " ").replace(/^(["'])(.*)\1$/, "$2"))}`;
+        }
+      }),
     );
   }
 }

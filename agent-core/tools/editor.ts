@@ -1,12 +1,14 @@
 /** Tools for the editor's knowledge of the code: its language services, its tabs and its tasks. */
 import * as z from "zod";
 import { messageOf } from "../platform/errors.ts";
+import { truncate } from "../platform/one-line.ts";
 import { editorMethods, type HermesPlannedEdit, type HermesTaskOfEditor } from "../protocol/editor.ts";
 import type { RequestMethod } from "../protocol/method.ts";
 import type { FileChange } from "./patch/v4a/plan-changes.ts";
 import { absolutePath, shortTitle, shownPath } from "./shown-path.ts";
 import {
   defineTool,
+  refusal,
   type StagedCall,
   type Tool,
   type ToolContext,
@@ -54,7 +56,7 @@ export const tools: readonly Tool[] = [
     input: z.object({ path: path.optional(), query: z.string().default("").describe("Part of the name") }),
     title: ({ path: file, query }) => shortTitle(`Symbols ${[query, file].filter(Boolean).join(" in ")}`),
     async run({ path: file, query }, context) {
-      if (file === undefined && query === "") return refused("editor_symbols", "give a path or a query.");
+      if (file === undefined && query === "") return refusal("editor_symbols", "give a path or a query.");
       const { symbols } = await ask(context, editorMethods.symbols, { ...inFile(file, context), query });
       const rows = symbols.map(({ name, kind, path: at, line: start, container }) => {
         const owner = container === "" ? "" : ` in ${container}`;
@@ -76,7 +78,7 @@ export const tools: readonly Tool[] = [
       }
       const { places } = await ask(context, editorMethods.places, { ...place, relation: what });
       const rows = places.map(({ path: at, line: start, text }) => {
-        const shown = context.isSecret(at) ? "" : ` ${cut(text)}`;
+        const shown = context.isSecret(at) ? "" : ` ${truncate(text, MAX_LINE_CHARS)}`;
         return `${shownPlace(at, context)}:${start}:${shown}`;
       });
       return listed(rows, `No ${what} found.`);
@@ -90,7 +92,7 @@ export const tools: readonly Tool[] = [
     async run({ path: file }, context) {
       const { diagnostics } = await ask(context, editorMethods.diagnostics, inFile(file, context));
       const rows = diagnostics.flatMap(({ path: at, line: start, severity, message, fixes }) => [
-        `${shownPlace(at, context)}:${start}: ${severity}: ${cut(message.replaceAll(/\s+/g, " "))}`,
+        `${shownPlace(at, context)}:${start}: ${severity}: ${truncate(message.replaceAll(/\s+/g, " "), MAX_LINE_CHARS)}`,
         ...fixes.map((title) => `  fix: ${title}`),
       ]);
       return listed(rows, "No problems are known. Some languages check only files that are open in a tab.");
@@ -192,12 +194,8 @@ async function refusable<Outcome>(
     return await work();
   } catch (error) {
     signal.throwIfAborted();
-    return refused(tool, messageOf(error));
+    return refusal(tool, messageOf(error));
   }
-}
-
-function refused(tool: string, why: string): { readonly ok: false; readonly text: string } {
-  return { ok: false, text: `${tool}: ${why}` };
 }
 
 function listed(rows: readonly string[], none: string): ToolResult {
@@ -209,10 +207,6 @@ function listed(rows: readonly string[], none: string): ToolResult {
 /** A document that is not on the disk has an address in place of a path. */
 function shownPlace(at: string, { cwd }: ToolContext): string {
   return at.includes("://") ? at : shownPath(at, cwd);
-}
-
-function cut(text: string): string {
-  return text.length <= MAX_LINE_CHARS ? text : `${text.slice(0, MAX_LINE_CHARS)}…`;
 }
 
 async function stageAction(
@@ -238,7 +232,7 @@ function stagePlanned(
 ): Promise<StagedCall> {
   return refusable(tool, context, async () => {
     const { edits } = await plan();
-    if (edits.length === 0) return refused(tool, "the editor has no change for this.");
+    if (edits.length === 0) return refusal(tool, "the editor has no change for this.");
     const changes = await Promise.all(edits.map((edit) => changeOf(edit, context)));
     const count = changes.length === 1 ? "1 file" : `${changes.length} files`;
     const { stageChanges } = await import("./patch/v4a/stage-patch.ts");
@@ -269,10 +263,10 @@ async function runTask(
     );
   }
   const task = tasks.find((one) => one.name === name) ?? tasks.find(({ group }) => group === name);
-  if (task === undefined) return refused("editor_task", `there is no task ${JSON.stringify(name)}. List them first.`);
+  if (task === undefined) return refusal("editor_task", `there is no task ${JSON.stringify(name)}. List them first.`);
   const { command, folder: workdir, isBackground: background } = task;
-  if (command === null) return refused("editor_task", `only the user can run ${task.name}: it has no plain command.`);
-  if (context.callTool === undefined) return refused("editor_task", "tasks run within a turn only.");
+  if (command === null) return refusal("editor_task", `only the user can run ${task.name}: it has no plain command.`);
+  if (context.callTool === undefined) return refusal("editor_task", "tasks run within a turn only.");
   const input = { command, workdir, background, ...(timeout !== undefined && { timeout }) };
   return context.callTool("terminal", input, context.signal);
 }

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import * as z from "zod";
-import type { ScriptLanguage } from "../code/hermes-tools.ts";
-import type { ScriptEnd, ScriptLimits, ScriptStop } from "../code/script.ts";
 import { sectionDefault } from "../config/section-defaults.ts";
+import type { ScriptLanguage } from "../execute-code/hermes-tools.ts";
+import type { ScriptEnd, ScriptLimits, ScriptStop } from "../execute-code/script.ts";
 import { hasPython } from "../platform/find-program.ts";
 import { spillPath } from "../sessions/session-files.ts";
 import { shortTitle } from "./shown-path.ts";

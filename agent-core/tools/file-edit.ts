@@ -1,6 +1,6 @@
 /** An edit of one file by a tool: worked out from the text that the model knows, applied to the text that is there. */
-import { structuredPatch } from "diff";
 import type { FileFailure, FileWritten, WriteReview } from "../host/host.ts";
+import { hunksBetween } from "../platform/hunks.ts";
 import { shownPath } from "./shown-path.ts";
 import type { FileDiff, StagedCall, ToolContext, ToolResult } from "./tool.ts";
 import { diffLines, unifiedDiff } from "./unified-diff.ts";
@@ -27,8 +27,6 @@ const SHOWN_LINES = 40;
 const UNSEEN_LINES = 30;
 /** A person who types can change the file between two writes; a program that never stops must not hold the call. */
 const WRITE_ATTEMPTS = 20;
-/** Comparing two large, different texts can take minutes; this many changed lines take half a second. */
-const MAX_CHANGED_LINES = 2_000;
 
 type Ports = Pick<ToolContext, "files" | "cwd">;
 
@@ -202,13 +200,10 @@ function countUndone(known: string, present: string, textsBefore: readonly strin
   return changes(known, present).filter((change) => undoing.has(change)).length;
 }
 
-/** Changes, each as its line number in the old text and its lines. */
+/** Changes, each by its place in the old text and its lines. */
 function changes(from: string, to: string): readonly string[] {
-  const patch = structuredPatch("", "", from, to, undefined, undefined, {
-    context: 0,
-    maxEditLength: MAX_CHANGED_LINES,
-  });
-  return (patch?.hunks ?? []).map(({ oldStart, lines }) => [oldStart, ...lines].join("\n"));
+  const hunks = hunksBetween(from, to);
+  return hunks.map(({ oldStart, oldLines, newLines }) => JSON.stringify([oldStart, oldLines, newLines]));
 }
 
 /** By the number of edits in a row that the file has refused: a model that guesses needs plainer advice. */

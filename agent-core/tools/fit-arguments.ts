@@ -58,10 +58,9 @@ class Fitting {
       if (this.#accepts(fitted, schema, depth)) return isFields(fitted) ? fitted : value;
     }
     const named = renamed(value, Object.keys(properties), required);
-    const isClosed = schema["additionalProperties"] === false && schema["patternProperties"] === undefined;
     const entries = Object.entries(named).flatMap(([name, written]): readonly [string, unknown][] => {
-      const property = properties[name];
-      if (property === undefined) return isClosed ? [] : [[name, written]];
+      const property = propertyOf(name, schema);
+      if (property === false) return [];
       const fitted = this.fit(written, property, depth + 1);
       const isLeftOut = isNothing(written) && !this.#accepts(fitted, property, depth + 1) && !required.includes(name);
       return isLeftOut ? [] : [[name, fitted]];
@@ -93,12 +92,9 @@ class Fitting {
   }
 
   #acceptsFields(value: Fields, schema: Schema, depth: number): boolean {
-    const properties = isFields(schema["properties"]) ? schema["properties"] : {};
     if (!listOf(schema["required"]).every((name) => Object.hasOwn(value, String(name)))) return false;
-    const isClosed = schema["additionalProperties"] === false && schema["patternProperties"] === undefined;
-    return Object.entries(value).every(([name, field]) =>
-      Object.hasOwn(properties, name) ? this.#accepts(field, properties[name], depth + 1) : !isClosed,
-    );
+    if (hasOtherSpelling(value, schema)) return false;
+    return Object.entries(value).every(([name, field]) => this.#accepts(field, propertyOf(name, schema), depth + 1));
   }
 
   /** The schema that a chain of local references leads to; undefined for `true`, for none, and for other references. */
@@ -116,6 +112,22 @@ class Fitting {
     }
     return isFields(schema) ? schema : undefined;
   }
+}
+
+/** True for `max-results` where the schema has `max_results`, and takes any other name in silence. */
+function hasOtherSpelling(value: Fields, { properties, additionalProperties }: Schema): boolean {
+  if (!isFields(properties) || additionalProperties !== undefined) return false;
+  const free = Object.keys(properties).filter((name) => !Object.hasOwn(value, name));
+  const unknown = Object.keys(value).filter((name) => !Object.hasOwn(properties, name));
+  return unknown.some((name) => free.some((known) => isSameName(name, known)));
+}
+
+/** Schema of a field: its own, that of the only pattern of names, or that of all others. False: there is no such field. */
+function propertyOf(name: string, { properties, patternProperties, additionalProperties }: Schema): unknown {
+  if (isFields(properties) && Object.hasOwn(properties, name)) return properties[name];
+  if (!isFields(patternProperties)) return additionalProperties;
+  const [only, ...others] = Object.values(patternProperties);
+  return others.length === 0 ? only : undefined;
 }
 
 /** A step of a JSON pointer. */
@@ -174,12 +186,19 @@ function convert(value: unknown, types: readonly string[]): unknown {
   return types.some((type) => hasType(only, type)) ? only : convert(only, types);
 }
 
+/** The items of a list that was written as an object: by their numbers, or below one name. */
+function numberedItems(value: Fields): readonly unknown[] | undefined {
+  const [only, ...others] = Object.values(value);
+  if (others.length === 0 && Array.isArray(only)) return only;
+  return Object.keys(value).every((key, index) => key === String(index)) ? Object.values(value) : undefined;
+}
+
 /** The value in this type; undefined if it cannot hold it. */
 function asType(value: unknown, type: string): unknown {
   if (typeof value === "string") return fromText(value.trim(), type);
   if (type === "string") return asText(value);
   if (type === "boolean" && (value === 0 || value === 1)) return value === 1;
-  return type === "array" && value !== null ? [value] : undefined;
+  return type === "array" && value !== null ? (isFields(value) && numberedItems(value)) || [value] : undefined;
 }
 
 /** A list is no text: nobody knows what joins its items. */

@@ -5,7 +5,7 @@ import type { MemoryTarget } from "../memory/memory-ledger.ts";
 import { type NoteChange, notesLength } from "../memory/notes.ts";
 import { findThreat } from "../prompt/injection-scan.ts";
 import { shortTitle } from "./shown-path.ts";
-import { defineTool, type StagedCall, type ToolContext, type ToolResult } from "./tool.ts";
+import { defineTool, refusal, type StagedCall, type ToolContext, type ToolResult } from "./tool.ts";
 
 const input = z
   .object({
@@ -46,13 +46,13 @@ export const tool = defineTool({
 /** The change is shown before it is approved. */
 async function stage(call: Call, context: ToolContext): Promise<StagedCall> {
   const { memory } = context;
-  if (memory === undefined) return refused("there is no memory in this session.");
+  if (memory === undefined) return refusal("memory", "there is no memory in this session.");
   const threat = call.content === undefined ? undefined : findThreat(call.content);
-  if (threat !== undefined) return refused(`the content contains ${threat}; it was not saved.`);
+  if (threat !== undefined) return refusal("memory", `the content contains ${threat}; it was not saved.`);
   const change = changeOf(call);
   const target = await memory.placed(targetOf(call, context.cwd), change);
   const preview = await memory.preview(target, change);
-  if (!preview.ok) return refused(preview.message);
+  if (!preview.ok) return refusal("memory", preview.message);
   const { path, oldText, newText } = preview;
   return {
     ok: true,
@@ -82,7 +82,7 @@ async function run(
 ): Promise<ToolResult> {
   const { memoryWriter: by = "agent", sessionId, callId } = context;
   const changed = await memory.change(target, change, { by, sessionId, callId });
-  if (!changed.ok) return refused(changed.message);
+  if (!changed.ok) return refusal("memory", changed.message);
   const { notes, evicted } = changed;
   const made =
     evicted.length === 0
@@ -106,8 +106,4 @@ function changeOf({ action, content = "", old_text: oldText = "" }: Call): NoteC
     case "remove":
       return { action, oldText };
   }
-}
-
-function refused(why: string): { readonly ok: false; readonly text: string } {
-  return { ok: false, text: `memory: ${why}` };
 }

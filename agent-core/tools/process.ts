@@ -142,7 +142,6 @@ type Lines = {
   readonly hasMore: boolean;
 };
 
-/** The last `limit` lines. */
 async function lastLines(running: RunningCommand, limit: number): Promise<Lines> {
   const { totalBytes } = await running.read(0, 0);
   const from = Math.max(0, totalBytes - TAIL_BYTES);

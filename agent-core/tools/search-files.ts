@@ -36,14 +36,17 @@ export const tool = defineTool({
 
 /** The limits are said: a text that is there may be in such a file. */
 const NOTHING = {
-  content: "Nothing found. Not searched: ignored files, binary files, and files over 10 MB.",
-  files: "Nothing found. Not searched: ignored files.",
+  content: "Nothing found. Not searched: ignored files, binary files, links, and files over 10 MB.",
+  files: "Nothing found. Not searched: ignored files and links.",
 };
 const HITS = { content: "lines", count: "counts", files_only: "files" } as const;
 
-async function run(call: Input, { host, cwd, otherFolders = [], signal, isSecret }: ToolContext): Promise<ToolResult> {
+async function run(written: Input, context: ToolContext): Promise<ToolResult> {
+  const { cwd, otherFolders = [], isSecret } = context;
+  const call = withoutRepeatedPath(await withoutGlobPath(written, context));
   const root = absolutePath(call.path, cwd);
-  const found = await searchAll(host.search, call, searchedFolders(root, cwd, otherFolders), signal);
+  const roots = searchedFolders(root, cwd, otherFolders);
+  const { found, note } = await searchReadings(call, roots, context);
   if (!found.ok) return { ok: false, text: `search_files: ${found.message}` };
   // The user has allowed a secret folder that is named; names alone are not secret.
   const isFiltered = call.target === "content" && !isSecret(root);
@@ -59,17 +62,84 @@ async function run(call: Input, { host, cwd, otherFolders = [], signal, isSecret
   if (end < rows.length)
     shown.push(`[${call.offset + 1}-${end} of ${rows.length}${more}; continue with offset ${end}]`);
   else if (found.truncated) shown.push("[incomplete: the search stopped early; narrow the pattern, path or file_glob]");
+  if (note !== undefined) shown.push(note);
   return { ok: true, text: shown.join("\n") };
+}
+
+/** The first reading of the pattern with hits, else the pattern as it is written. */
+async function searchReadings(call: Input, roots: readonly string[], { host, signal }: ToolContext) {
+  const first = await searchAll(host.search, { ...call, isPlain: false }, roots, signal);
+  const isNothing = !first.ok || first.hits.length === 0;
+  for (const { pattern, isPlain = false, note } of isNothing && call.target === "content"
+    ? readingsOf(call.pattern)
+    : []) {
+    const found = await searchAll(host.search, { ...call, pattern, isPlain }, roots, signal);
+    if (found.ok && found.hits.length > 0) return { found, note };
+  }
+  return { found: first, note: undefined };
+}
+
+type Reading = { readonly pattern: string; readonly isPlain?: boolean; readonly note: string };
+
+/**
+ * Other readings of a pattern that matches nothing. A model writes code such as `foo(` or `map[string]any{}` where an expression is
+ * meant to stand, `a\\|b` and `\\<word\\>` as grep reads them, and quotes or slashes around the pattern.
+ */
+function readingsOf(pattern: string): readonly Reading[] {
+  const note = "[found as plain text; as a regular expression the pattern matches nothing]";
+  const plain = /[\\^$.|?*+()[\]{}]/.test(pattern) ? [{ pattern, isPlain: true, note }] : [];
+  const { text = pattern, flags = "" } =
+    /^(?<mark>["'`/])(?<text>.+)\k<mark>(?<flags>i?)$/s.exec(pattern)?.groups ?? {};
+  const bare = flags === "" ? text : `(?i)${text}`;
+  const meant = /\\[|<>]/.test(bare) ? asBasic(bare) : bare;
+  if (meant === pattern) return plain;
+  return [...plain, { pattern: meant, note: `[these match ${meant}; the pattern as written matches nothing]` }];
+}
+
+/** A basic expression of grep, where the escaped operators are the ones that count. */
+function asBasic(pattern: string): string {
+  const swapped = pattern.replaceAll(/\\?[|(){}+?]/g, (token) => (token.length === 2 ? token.slice(1) : `\\${token}`));
+  return swapped.replaceAll(/\\[<>]/g, "\\b");
+}
+
+/** A glob may repeat the path, and a file that is named needs none. */
+function withoutRepeatedPath(call: Input): Input {
+  const { path, file_glob: glob } = call;
+  const folder = `${path.replace(/\/$/, "")}/`;
+  if (glob === path) return { ...call, file_glob: undefined };
+  return glob?.startsWith(folder) ? { ...call, file_glob: glob.slice(folder.length) } : call;
+}
+
+/** A path with stars is meant as `file_glob`. */
+async function withoutGlobPath(call: Input, { host, cwd }: ToolContext): Promise<Input> {
+  const { path, file_glob: glob, target } = call;
+  if (!/[*?{]/.test(path) || (await host.files.stat(absolutePath(path, cwd))) !== undefined) return call;
+  if (target === "content") return { ...call, path: ".", file_glob: glob === undefined ? path : `${path}/**/${glob}` };
+  return { ...call, path: ".", pattern: `${path.replace(/\/$/, "")}/**/${call.pattern}` };
 }
 
 /** Searches one folder after the other; the first failure ends the search. */
 async function searchAll(
   search: HostSearch,
-  { target, pattern, context: contextLines, file_glob: fileGlob, output_mode: mode }: Input,
+  {
+    target,
+    pattern,
+    context: contextLines,
+    file_glob: fileGlob,
+    output_mode: mode,
+    isPlain,
+  }: Input & { isPlain: boolean },
   roots: readonly string[],
   signal: AbortSignal,
 ): Promise<SearchResult> {
-  const query = { target, pattern, contextLines, hits: HITS[mode], ...(fileGlob !== undefined && { fileGlob }) };
+  const query = {
+    target,
+    pattern,
+    isPlain,
+    contextLines,
+    hits: HITS[mode],
+    ...(fileGlob !== undefined && { fileGlob }),
+  };
   let all: SearchResult | undefined;
   for (const root of roots) {
     const found = await search.search({ ...query, root }, signal);

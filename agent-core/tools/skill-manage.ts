@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { ChangedFile, SkillAction } from "../skills/change-skill.ts";
 import { shortTitle } from "./shown-path.ts";
-import { defineTool, type StagedCall, type ToolContext, type ToolResult } from "./tool.ts";
+import { defineTool, refusal, type StagedCall, type ToolContext, type ToolResult } from "./tool.ts";
 
 const text = z.string().exactOptional();
 
@@ -60,10 +60,10 @@ export const tool = defineTool({
 
 /** The change is shown before it is approved. */
 async function stage(call: Call, context: ToolContext): Promise<StagedCall> {
-  if (context.skills === undefined) return refused("there are no skills in this session");
+  if (context.skills === undefined) return refusal("skill_manage", "there are no skills in this session.");
   const { planSkillChange } = await import("../skills/change-skill.ts");
   const planned = await planSkillChange(call, context.skills, context.skills.today);
-  if (!planned.ok) return refused(planned.reason);
+  if (!planned.ok) return refusal("skill_manage", `${planned.reason}.`);
   const { files, folder } = planned;
   const diffs = files.map(({ path, before, after }) => ({ path, oldText: before, newText: after }));
   const run = async (): Promise<ToolResult> => {
@@ -82,14 +82,10 @@ async function write(
   const { removeEmptyFolders } = await import("../skills/change-skill.ts");
   for (const { path, before, after } of files) {
     const written = await host.files.guardedWrite({ path, expected: before, after, purpose: "edit" }, signal);
-    if (!written.ok) return refused(`${written.message} Another window may have changed the skill`);
+    if (!written.ok) return refusal("skill_manage", `${written.message} Another window may have changed the skill.`);
     if (after === null) await removeEmptyFolders(path, folder);
   }
   const done = action === "delete" ? `Deleted the skill ${name}` : `Saved the skill ${name} in ${folder}`;
   const hint = action === "create" ? ` The user can name it as /${name}.` : "";
   return { ok: true, text: `${done}.${hint}` };
-}
-
-function refused(reason: string): { readonly ok: false; readonly text: string } {
-  return { ok: false, text: `skill_manage: ${reason}.` };
 }

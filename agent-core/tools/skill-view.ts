@@ -2,7 +2,7 @@ import * as z from "zod";
 import { nearestNames } from "../platform/names.ts";
 import type { SkillLibrary } from "../skills/skill-library.ts";
 import { shortTitle } from "./shown-path.ts";
-import { defineTool, type ToolContext, type ToolResult } from "./tool.ts";
+import { defineTool, refusal, type ToolContext, type ToolResult } from "./tool.ts";
 
 const input = z.object({
   name: z.string().min(1),
@@ -23,27 +23,26 @@ export const tool = defineTool({
 });
 
 async function run({ name, file_path: path }: z.infer<typeof input>, { skills }: ToolContext): Promise<ToolResult> {
-  if (skills === undefined) return refused("there are no skills in this session");
+  if (skills === undefined) return refusal("skill_view", "there are no skills in this session");
   const { skills: all, failures } = await skills.load();
   const skill = all.find((candidate) => candidate.name === name);
   if (skill === undefined) {
     const broken = failures.find((failure) => failure.name === name);
-    return refused(broken === undefined ? await unknownSkill(name, skills) : `${name} does not load: ${broken.reason}`);
+    return refusal(
+      "skill_view",
+      broken === undefined ? await unknownSkill(name, skills) : `${name} does not load: ${broken.reason}`,
+    );
   }
-  if (skill.isOff) return refused(`the user switched ${name} off`);
-  if (skill.unusable !== undefined) return refused(`${name} cannot be used here: ${skill.unusable}`);
+  if (skill.isOff) return refusal("skill_view", `the user switched ${name} off`);
+  if (skill.unusable !== undefined) return refusal("skill_view", `${name} cannot be used here: ${skill.unusable}`);
   const read = await (path === undefined || path === "SKILL.md"
     ? skills.read(skill, "loaded", skill.source === "bundled" ? "procedure" : "whole") // nobody edits a bundled one
     : skills.readFile(skill, path));
-  return read.ok ? read : refused(read.reason);
+  return read.ok ? read : refusal("skill_view", read.reason);
 }
 
 async function unknownSkill(name: string, library: SkillLibrary): Promise<string> {
   const names = (await library.offered()).map((skill) => skill.name);
   const near = nearestNames(name, names, 3);
   return `there is no skill ${JSON.stringify(name)}. ${near.length > 0 ? `Did you mean ${near.join(", ")}?` : "skills_list has the names."}`;
-}
-
-function refused(reason: string): ToolResult {
-  return { ok: false, text: `skill_view: ${reason}` };
 }

@@ -26,7 +26,8 @@ const SANDBOX_NOTES: Readonly<Record<SandboxKind, string>> = {
   networked:
     "sandboxed with network: writes only in the workspace, home, other processes and files with keys or passwords hidden; if that made the command fail, call again with unsandboxed",
 };
-const BACKGROUND_NOTE = "sandboxed: nothing outside reaches its servers; if one must, call again with network";
+const APART =
+  "in a sandbox of its own, with other process numbers and, without network, other ports; end it with process kill, and reach its server in the same command or with network in both";
 
 const input = z.object({
   command: z
@@ -158,7 +159,9 @@ async function folderProblem(folder: string, { workdir }: Input, context: ToolCo
   if (stat?.kind === "directory") return undefined;
   if (stat !== undefined) return `${folder} is a file, not a folder.`;
   if (workdir !== undefined) return `the folder ${folder} does not exist.${await nearFiles(folder, cwd, host)}`;
-  return `the shell's folder ${folder} no longer exists. The shell is in ${shell.reset()} now; call again.`;
+  const first = shell.reset();
+  if (first === folder) return `the session's folder ${folder} does not exist. Commands run once the user has it back.`;
+  return `the shell's folder ${folder} no longer exists. The shell is in ${first} now; call again.`;
 }
 
 function start(
@@ -205,7 +208,7 @@ async function follow(started: Started, context: ToolContext): Promise<Followed>
     const why =
       ending.kind === "asks"
         ? `waits for input as ${id}: answer with process write, or end it with process kill`
-        : `runs in the background as ${id}: see process${context.sandbox === "isolated" ? `; ${BACKGROUND_NOTE}` : ""}`;
+        : `runs in the background as ${id}: see process${apartNote(context)}`;
     return { result: await resultOf(running, [...passwords.notes, why].join("; "), true), isKept: true };
   }
   await running.kill();
@@ -228,8 +231,7 @@ async function ended(
   if (moved !== undefined) notes.push(`the shell is in ${moved} now; file tools still start from ${context.cwd}`);
   const leftBehind = await running.hasSurvivors();
   notes.push(...(await running.inspected()));
-  const isPlain = exit.exitCode === 0 && context.sandbox !== "reading";
-  if (context.sandbox) notes.push(isPlain ? "sandboxed" : SANDBOX_NOTES[context.sandbox]);
+  notes.push(...(await placeNotes(exit.exitCode === 0, context)));
   const isLong = (await running.output()).tail !== "";
   if (leftBehind || isLong) {
     const process = await register(started, context);
@@ -237,7 +239,7 @@ async function ended(
     if (!leftBehind) await process.release(); // its file is enough
     notes.push(
       leftBehind
-        ? `a program that it started still runs as ${process.id}: see process`
+        ? `a program that it started still runs as ${process.id}: see process${apartNote(context)}`
         : `process log ${process.id} shows any part of it`,
     );
   }
@@ -246,11 +248,30 @@ async function ended(
   return { result: { ...result, command }, isKept: leftBehind || isLong };
 }
 
+const apartNote = ({ sandbox }: ToolContext): string => (sandbox === undefined ? "" : `; ${APART}`);
+
+/** Notes about the command's sandbox. A command that failed may have looked for a process in another one. */
+async function placeNotes(isOk: boolean, { sandbox, processes }: ToolContext): Promise<readonly string[]> {
+  const isPlain = isOk && sandbox !== "reading";
+  const own = sandbox === undefined ? [] : [isPlain ? "sandboxed" : SANDBOX_NOTES[sandbox]];
+  const others = isOk ? [] : processes.list().filter(({ isSandboxed }) => isSandboxed);
+  const states = await Promise.all(others.map((one) => one.state()));
+  const ids = others.filter((_, at) => states[at]?.kind !== "ended").map(({ id }) => id);
+  return ids.length === 0 ? own : [...own, `${ids.join(", ")}: ${APART}`];
+}
+
 /** Turns the command into a process of the session; its output so far counts as seen. */
-async function register({ input, before, running }: Started, { processes }: ToolContext) {
-  const { totalBytes } = await running.read(0, 0);
-  const { command, watch } = input;
-  return processes.add({ command, folder: before.folder, running, seenBytes: totalBytes, ...(watch && { watch }) });
+async function register({ input, before, running }: Started, { processes, sandbox }: ToolContext) {
+  const seenBytes = (await running.read(0, 0)).totalBytes;
+  const { command, watch = [] } = input;
+  return processes.add({
+    command,
+    folder: before.folder,
+    running,
+    seenBytes,
+    watch,
+    isSandboxed: sandbox !== undefined,
+  });
 }
 
 async function resultOf(running: RunningCommand, note: string, ok: boolean): Promise<ToolResult> {

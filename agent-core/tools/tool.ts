@@ -5,10 +5,10 @@
 import type * as z from "zod";
 import type { Effect } from "../approval/decision.ts";
 import type { SessionBrowser } from "../browser/session-browser.ts";
-import type { ScriptLimits } from "../code/script.ts";
-import type { SessionScripts } from "../code/session-scripts.ts";
 import type { CronAccess } from "../cron/cron-requests.ts";
-import type { Host, ReportedProblem } from "../host/host.ts";
+import type { ScriptLimits } from "../execute-code/script.ts";
+import type { SessionScripts } from "../execute-code/session-scripts.ts";
+import type { EditedFile, Host, ReportedProblem } from "../host/host.ts";
 import type { AskPassword, SandboxKind } from "../host/terminals/terminals.ts";
 import type { Memory } from "../memory/memory.ts";
 import type { MemoryWriter } from "../memory/memory-ledger.ts";
@@ -19,7 +19,7 @@ import type { ToolSchema } from "../providers/wire/wire.ts";
 import type { SessionIndex } from "../sessions/index/session-index.ts";
 import type { SkillLibrary } from "../skills/skill-library.ts";
 import type { WebAccess } from "../web/web-access.ts";
-import type { FileMemory } from "./file-memory.ts";
+import type { FileMemory } from "./seen-files.ts";
 import type { Processes } from "./terminal/processes.ts";
 import type { SessionShell } from "./terminal/session-shell.ts";
 import type { TodoList } from "./todo-list.ts";
@@ -28,19 +28,12 @@ import { toolParameters } from "./tool-parameters.ts";
 /** ACP's tool kinds (`session/update` → `tool_call.kind`). */
 export type ToolKind = "read" | "edit" | "delete" | "move" | "search" | "execute" | "think" | "fetch" | "other";
 
-/** A file as an edit changes it; `oldText` is null for a new file, `newText` null for a deleted one. */
-export type FileDiff = {
-  readonly path: string;
-  readonly oldText: string | null;
-  readonly newText: string | null;
-  /** The path of the file before, which has a diff of its own. */
-  readonly movedFrom?: string;
-};
+/** A file as an edit changes it. The path of a moved file's old text has a diff of its own. */
+export type FileDiff = EditedFile;
 
 /** Place in the workspace that a call works on, for editors that follow it; `line` is 1-based. */
 export type ToolLocation = { readonly path: string; readonly line?: number };
 
-/** Page of the web. */
 export type ToolLink = { readonly title: string; readonly url: string };
 
 /** Result of a call. `text` goes to the model; the rest is for people. */
@@ -100,7 +93,6 @@ export type ToolContext = {
   readonly commandSeconds: number;
   /** Access to the web. Default: public pages, and no search. */
   readonly web?: WebAccess | undefined;
-  /** Scripts of the session. */
   readonly scripts: SessionScripts;
   /** Limits of scripts. Default: those of the tool. */
   readonly scriptLimits?: ScriptLimits | undefined;
@@ -110,7 +102,6 @@ export type ToolContext = {
   readonly sandbox?: SandboxKind | undefined;
   /** Guarded files (absolute) that git may change in this call, on the user's answer. */
   readonly writable?: readonly string[] | undefined;
-  /** Id of the tool call. */
   readonly callId: string;
   /** Folder of the session for spilled output, absolute; may not exist yet. */
   readonly spillFolder: string;
@@ -132,7 +123,6 @@ export type ToolContext = {
   readonly sessions: SessionIndex | undefined;
   /** Planned jobs; undefined for an agent that may not plan any. */
   readonly cron?: CronAccess | undefined;
-  /** Id of the session that the call belongs to. */
   readonly sessionId: string;
   /** Task of the turn, the same in all turns that its caller gave one id. */
   readonly taskId?: string;
@@ -157,7 +147,6 @@ export type ShellView = {
   readonly folder: string;
   /** Name of the file with the variables that commands exported; undefined when they changed none. */
   readonly variables?: string | undefined;
-  /** Background command with this id. */
   process(id: string): { readonly command: string; readonly folder: string } | undefined;
   /** Address of the browser's page; undefined without one. */
   readonly page?: string | undefined;
@@ -222,6 +211,8 @@ export type ToolDefinition<Schema extends z.ZodType> = {
   /** A function when the text depends on this machine; called on first use. */
   readonly description: string | (() => string);
   readonly input: Schema;
+  /** JSON schema of `input` for a tool of another folder: the bundles hold those of this folder only. */
+  readonly parameters?: ToolSchema["parameters"];
   /** One line for people, at most 80 characters: `Read src/a.ts`. */
   title(input: z.infer<Schema>): string;
   locations?(input: z.infer<Schema>, cwd: string): readonly ToolLocation[];
@@ -248,7 +239,7 @@ export function defineTool<Schema extends z.ZodType>(definition: ToolDefinition<
       schema ??= {
         name,
         description: typeof description === "string" ? description : description(),
-        parameters: toolParameters(name, definition.input),
+        parameters: definition.parameters ?? toolParameters(name, definition.input),
       };
       return schema;
     },
@@ -277,6 +268,11 @@ function prepareCall<Schema extends z.ZodType>(
         ? definition.stage(input, fixed(context))
         : Promise.resolve({ ok: true, diffs: [], run: () => definition.run(input, fixed(context)) }),
   };
+}
+
+/** Refusal of a call; `why` ends with a dot. */
+export function refusal(tool: string, why: string): { readonly ok: false; readonly text: string } {
+  return { ok: false, text: `${tool}: ${why}` };
 }
 
 function explainArguments(tool: string, error: z.ZodError): string {

@@ -63,7 +63,6 @@ export function isToolsetOn(tool: Tool, { enabled, disabled = [] }: ToolChoice):
   return isIn(tool, expand(enabled)) || enabled.some((name) => name.startsWith("hermes-"));
 }
 
-/** Toolsets whose tools come from an extension. */
 const EXTENSION_TOOLSETS = ["skills"];
 
 /** Toolsets of the original Hermes without tools here: a configuration that names them is valid. */

@@ -32,7 +32,7 @@ export const tool = defineTool({
 async function run({ image, question }: z.infer<typeof input>, context: ToolContext): Promise<ToolResult> {
   const tool = "vision_analyze";
   const advice =
-    "The user can set auxiliary.vision in config.yaml (model.supports_vision if this model sees), or choose another model.";
+    "The user can set auxiliary.vision in config.yaml (or model.supports_vision: true, if this model accepts pictures), or choose another model.";
   const blind = refuseWithoutVision(tool, context, advice);
   if (blind !== undefined) return blind;
   const checked = isUrl(image) ? await fetchPicture(image, context) : await readPicture(image, context);

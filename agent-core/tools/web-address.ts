@@ -3,13 +3,12 @@ import type { Effect } from "../approval/decision.ts";
 import type { guardedFetch } from "../web/guarded-fetch.ts";
 import type { ToolContext } from "./tool.ts";
 
-/** Effect of a call that reads these addresses. */
 export function fetchEffect(addresses: readonly string[]): Effect {
-  return { kind: "fetch", sent: addresses, places: [...new Set(addresses.map(hostOf))] };
-}
-
-function hostOf(address: string): string {
-  return URL.canParse(address) ? new URL(address).host : address;
+  return {
+    kind: "fetch",
+    sent: addresses,
+    places: [...new Set(addresses.map((address) => URL.parse(address)?.host ?? address))],
+  };
 }
 
 /** Fetches an address under the rules of the session. The modules are loaded with the first address. */

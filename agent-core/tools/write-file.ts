@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { withoutMark } from "../host/decode-file.ts";
 import { absolutePath, shortTitle } from "./shown-path.ts";
-import { defineTool, type StagedCall, type ToolContext } from "./tool.ts";
+import { defineTool, refusal, type StagedCall, type ToolContext } from "./tool.ts";
 
 const input = z.object({
   path: z.string().min(1),
@@ -26,7 +26,8 @@ async function stage({ path, content }: z.infer<typeof input>, context: ToolCont
   const { host, cwd, signal } = context;
   const absolute = absolutePath(path, cwd);
   if (isNumberedOutput(content)) {
-    return refused(
+    return refusal(
+      "write_file",
       "the content looks like the output of read_file, with its line numbers. Write the text without them.",
     );
   }
@@ -35,23 +36,19 @@ async function stage({ path, content }: z.infer<typeof input>, context: ToolCont
   const { inBreaksOf } = await import("./patch/line-breaks.ts");
   const read = await host.files.readText(absolute, signal);
   if (!read.ok) {
-    if (read.reason !== "missing") return refused(read.message);
+    if (read.reason !== "missing") return refusal("write_file", read.message);
     const deleted = deletedReason(absolute, context);
-    if (deleted !== undefined) return refused(`${deleted} Write it again if it should exist.`);
+    if (deleted !== undefined) return refusal("write_file", `${deleted} Write it again if it should exist.`);
     return stageEdit({ tool: "write_file", path: absolute, oldText: null, newText: content }, context);
   }
   const stale = staleReason(absolute, read.text, context);
-  if (stale !== undefined) return refused(stale);
+  if (stale !== undefined) return refusal("write_file", stale);
   const newText = inBreaksOf(read.text, withoutMark(content));
   if (newText === read.text) {
     const text = `${path} already has this text; nothing was written.`;
     return { ok: true, diffs: [], run: () => Promise.resolve({ ok: true, text }) };
   }
   return stageEdit({ tool: "write_file", path: absolute, oldText: read.text, newText }, context);
-}
-
-function refused(why: string): StagedCall {
-  return { ok: false, text: `write_file: ${why}` };
 }
 
 function isNumberedOutput(content: string): boolean {

@@ -2,7 +2,6 @@
 import { messageOf } from "../platform/errors.ts";
 import type { HtmlPage } from "./html-page.ts";
 
-/** A document from the web or a file. */
 export type WebDocument = {
   /** Address after redirects. Relative links start here. */
   readonly url: string;
@@ -50,7 +49,6 @@ async function readHtml(html: string, url: string): Promise<Page> {
   return { ok: true, title: page.title, text: page.markdown + cut };
 }
 
-/** Pages of a PDF that are read. */
 const MAX_PDF_PAGES = 500;
 
 async function readPdf(bytes: Uint8Array): Promise<Page> {

@@ -55,7 +55,7 @@ async function readPng(bytes: Buffer): Promise<Pixels> {
     const channels = palette[0]?.length ?? 3;
     return { width, height, channels, data: convertIndexedToRgb(png), white: 255 };
   }
-  if (depth < 8) throw new Error(`it has ${depth} bits for a pixel`);
+  if (depth < 8) throw new Error(`it has ${depth} bits per pixel`);
   return { width, height, channels, data: png.data, white: 2 ** depth - 1 };
 }
 

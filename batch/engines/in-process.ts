@@ -22,7 +22,7 @@ export type Engine = {
 };
 
 /**
- * `sessions`: tasks at a time. `backOff`: delay before a retry, for tests; default: that of `runTask`. The folders of the
+ * `sessions`: number of tasks at once. `backOff`: delay before a retry, for tests; default: that of `runTask`. The folders of the
  * tasks are removed at the end of each task, and by `dispose`.
  */
 export function inProcess(base: TaskBase, sessions: number, backOff?: TaskPorts["backOff"]): Engine {

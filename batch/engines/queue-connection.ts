@@ -37,7 +37,6 @@ export type TaskWorker = {
 };
 type WorkerTiming = Pick<WorkerOptions, "lockDuration" | "stalledInterval" | "concurrency">;
 
-/** The queue cannot be reached. */
 export class QueueOutOfReachError extends Error {
   override readonly name = "QueueOutOfReachError";
 }

@@ -6,7 +6,6 @@ import { messageOf, UsageError } from "../../agent-core/platform/errors.ts";
 import type { HermesTrajectory } from "../../agent-core/protocol/trajectory.ts";
 import type { RolloutContext } from "./rollout-context.ts";
 
-/** End of a rollout. */
 export type RolloutResult = {
   /** Last words of the model. */
   readonly text: string;

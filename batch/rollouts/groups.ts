@@ -1,10 +1,9 @@
 /** Runs the rollouts of an environment's items: a group of conversations for each item, each with its reward. */
 import { messageOf } from "../../agent-core/platform/errors.ts";
 import { newId } from "../../agent-core/platform/new-id.ts";
-import { runSession } from "../agent-session.ts";
-import { runTask, type TaskPorts } from "../run-task.ts";
+import { askModel, lastWords, runTask, type TaskPorts } from "../run-task.ts";
 import type { RunSettings, Task, TaskResult } from "../task.ts";
-import { configureTask, type TaskBase } from "../task-config.ts";
+import type { TaskBase } from "../task-config.ts";
 import type { TaskFolders } from "../task-folders.ts";
 import type { Environment, RolloutResult } from "./environment.ts";
 import { rolloutContext } from "./rollout-context.ts";
@@ -42,7 +41,7 @@ type Place = { readonly item: unknown; readonly prompt: string; readonly at: num
 async function runRollout({ item, prompt, at }: Place, options: GroupOptions, signal: AbortSignal): Promise<Rollout> {
   const { environment, settings, toolsets, base, folders, log, backOff } = options;
   const task: Task = { key: newId(), index: 0, batch: 0, sample: at, prompt, toolsets, settings };
-  const judge = (question: string): Promise<number> => askJudge(question, { task, base, folders, log }, signal);
+  const judge = (question: string): Promise<number> => askJudge(question, task, { base, folders, log }, signal);
   let reward: number | undefined;
   let error: string | undefined;
   const noCommand = (): Promise<never> => Promise.reject(new Error("commands run after the agent"));
@@ -65,8 +64,7 @@ async function runRollout({ item, prompt, at }: Place, options: GroupOptions, si
 }
 
 function rolloutResult({ stopReason, trajectory }: Pick<RolloutResult, "stopReason" | "trajectory">): RolloutResult {
-  const text = trajectory.messages.findLast(({ role }) => role === "assistant")?.text ?? "";
-  return { text, stopReason, trajectory };
+  return { text: lastWords(trajectory), stopReason, trajectory };
 }
 
 function checked(reward: unknown): number {
@@ -76,31 +74,11 @@ function checked(reward: unknown): number {
 
 const JUDGE = "Answer with one number from 0 (no) to 1 (yes), and nothing else.";
 
-async function askJudge(
-  question: string,
-  { task, base, folders, log }: { readonly task: Task } & Pick<GroupOptions, "base" | "folders" | "log">,
-  signal: AbortSignal,
-): Promise<number> {
-  const folder = await folders.open({ settings: { ...task.settings } });
-  try {
-    const prompt = `${question}\n\n${JUDGE}`;
-    const environment = await configureTask(folder.home, { ...task, toolsets: ["todo"] }, base);
-    const session = {
-      cwd: folder.workspace,
-      environment,
-      prompt,
-      systemMessage: undefined,
-      modelsHome: base.home,
-      log,
-    };
-    const { trajectory } = await runSession(session, signal);
-    const words = trajectory.messages.findLast(({ role }) => role === "assistant")?.text ?? "";
-    const number = Number(/\d+(?:\.\d+)?/.exec(words)?.[0] ?? Number.NaN);
-    if (number >= 0 && number <= 1) return number;
-    throw new Error(`the judge answered ${JSON.stringify(words.slice(0, 100))}`);
-  } finally {
-    await folder.remove();
-  }
+async function askJudge(question: string, { settings }: Task, ports: TaskPorts, signal: AbortSignal): Promise<number> {
+  const words = await askModel(`${question}\n\n${JUDGE}`, settings, ports, signal);
+  const number = Number(/\d+(?:\.\d+)?/.exec(words)?.[0] ?? Number.NaN);
+  if (number >= 0 && number <= 1) return number;
+  throw new Error(`the judge answered ${JSON.stringify(words.slice(0, 100))}`);
 }
 
 /** True for a group that teaches nothing: all rewards are equal. */

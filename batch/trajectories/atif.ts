@@ -87,7 +87,7 @@ function agentStep({ message: { text, reasoning, calls = [] }, step, results, at
   };
 }
 
-/** Ids and probabilities are those of the server; without them their fields are missing. */
+/** Token ids and probabilities as the server sent them; without them the fields are missing. */
 function metrics({ usage, costUsd, tokens }: HermesModelStep): object {
   return {
     ...(usage && {

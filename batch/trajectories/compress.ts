@@ -9,15 +9,23 @@ import { createInterface } from "node:readline";
 import { pipeline } from "node:stream/promises";
 import { createGunzip, createGzip } from "node:zlib";
 import * as z from "zod";
+import { counted } from "../../agent-core/platform/counted.ts";
 import { UsageError } from "../../agent-core/platform/errors.ts";
 import { mapInParallel } from "../../agent-core/platform/in-parallel.ts";
 import { parseJson } from "../../agent-core/platform/json.ts";
 import { statOf } from "../../agent-core/platform/paths.ts";
 import { pythonJson } from "../../agent-core/platform/python-json.ts";
 import { ShareGptTurn } from "../../agent-core/protocol/trajectory.ts";
+import { EXIT } from "../../cli/subcommand.ts";
+import type { BatchValues } from "../batch-options.ts";
+import { numberOf } from "../option-values.ts";
+import type { CommandIo } from "../run-batch.ts";
+import { askModel } from "../run-task.ts";
+import { configuredModel, readTaskBase } from "../task-config.ts";
+import { TaskFolders } from "../task-folders.ts";
 
-/** The original's defaults. Tokens; turns at the end that stay. */
-export const COMPRESSION = { targetTokens: 15_250, summaryTokens: 750, lastTurns: 4, requests: 50 };
+/** The original's values. Tokens; turns at the end that stay; requests at a time. */
+const COMPRESSION = { summaryTokens: 750, lastTurns: 4, requests: 50 };
 
 /** Characters of a token in English text and code. A tokenizer of the model would be exact, and has to be downloaded. */
 const TOKEN_CHARS = 3.6;
@@ -25,7 +33,7 @@ const PREFIX = "[CONTEXT SUMMARY]: ";
 
 const lineSchema = z.looseObject({ conversations: z.array(ShareGptTurn) });
 
-export type CompressOptions = {
+type CompressOptions = {
   /** A file, or a folder of files. */
   readonly input: string;
   /** Default: beside the input, with the suffix `_compressed`. */
@@ -33,12 +41,11 @@ export type CompressOptions = {
   /** Share of the lines to take. */
   readonly samplePercent: number;
   readonly targetTokens: number;
-  readonly requests: number;
   /** Words for the turns between the beginning and the end. */
   readonly summarise: (turns: string) => Promise<string>;
 };
 
-export type Metrics = {
+type Metrics = {
   total_trajectories: number;
   compressed: number;
   skipped_under_target: number;
@@ -49,8 +56,45 @@ export type Metrics = {
   summary_calls: number;
 };
 
+/** Longest time of a summary, as in the original. Milliseconds. */
+const SUMMARY_MS = 300_000;
+
+const REQUEST = `Summarise these turns of an agent's work for a reader who continues it: what was done, found and decided, with names and values that matter. At most ${COMPRESSION.summaryTokens} tokens, without an introduction.`;
+
+/** Returns the exit code. Rejects with an Error in one line, a UsageError for a wrong command line. */
+export async function runCompress(values: BatchValues, { environment, report }: CommandIo): Promise<number> {
+  const base = await readTaskBase(environment);
+  const folders = new TaskFolders();
+  const model = values.model ?? configuredModel(base);
+  const settings = {
+    distribution: "default",
+    maxTurns: 1,
+    timeoutMs: SUMMARY_MS,
+    retries: 0,
+    atif: false,
+    ...(model !== undefined && { model }),
+  };
+  const ports = { base, folders, log: () => undefined };
+  const signal = new AbortController().signal;
+  const summarise = (turns: string): Promise<string> => askModel(`${REQUEST}\n\n${turns}`, settings, ports, signal);
+  try {
+    const metrics = await compressFiles({
+      input: values.input ?? "",
+      output: values.output,
+      samplePercent: numberOf("sample-percent", values["sample-percent"], { isWhole: false }),
+      targetTokens: numberOf("target-max-tokens", values["target-max-tokens"], { min: 1 }),
+      summarise,
+    });
+    const { total_trajectories: total, compressed, failed, tokens_before: before, tokens_after: after } = metrics;
+    report(`${compressed} of ${counted(total, "line")} compressed, ${failed} failed: ${before} → ${after} tokens.\n`);
+    return failed > 0 ? EXIT.failed : EXIT.done;
+  } finally {
+    await folders.dispose();
+  }
+}
+
 /** Rejects with a UsageError for a missing input, and with the system's error. */
-export async function compressTrajectories(options: CompressOptions): Promise<Metrics> {
+async function compressFiles(options: CompressOptions): Promise<Metrics> {
   const files = await filesOf(options.input);
   const isFolder = statOf(options.input)?.isDirectory() === true;
   const metrics = zero();
@@ -103,7 +147,7 @@ async function* compressedLines(
 ): AsyncGenerator<string> {
   let group: string[] = [];
   const flush = async (): Promise<string> => {
-    const done = await mapInParallel(group, options.requests, (line) => compressLine(line, options, metrics));
+    const done = await mapInParallel(group, COMPRESSION.requests, (line) => compressLine(line, options, metrics));
     group = [];
     return done.map((line) => `${line}\n`).join("");
   };
@@ -115,7 +159,7 @@ async function* compressedLines(
     if (taken >= Math.ceil((seen * options.samplePercent) / 100)) continue;
     taken += 1;
     group.push(line);
-    if (group.length >= options.requests) yield await flush();
+    if (group.length >= COMPRESSION.requests) yield await flush();
   }
   if (group.length > 0) yield await flush();
 }

@@ -2,11 +2,11 @@
 import { truncateToWidth, visibleWidth } from "@earendil-works/pi-tui";
 import type { PlanEntry, ToolCall, ToolCallContent, ToolKind } from "@zed-industries/agent-client-protocol";
 import { diffWordsWithSpace, structuredPatch } from "diff";
+import { MAX_CHANGED_LINES } from "../../agent-core/platform/hunks.ts";
 import { containedText } from "../../agent-core/platform/visible-text.ts";
 import type { HermesTask } from "../../agent-core/protocol/delegation.ts";
 import type { Theme } from "./theme.ts";
 
-/** Icon and verb of a tool, by its name. */
 const TOOLS: Readonly<Record<string, readonly [icon: string, verb: string]>> = {
   terminal: ["💻", "$"],
   process: ["⚙️", "proc"],
@@ -59,7 +59,6 @@ export type ShownCall = Pick<ToolCall, "toolCallId" | "title"> &
     readonly startedAt: number;
   };
 
-/** One line of a call. `tail`: its duration or state. */
 export function callLine(call: ShownCall, tail: string, { theme, width }: Drawing): string {
   const [icon, verb] = TOOLS[call.name ?? ""] ?? KINDS[call.kind ?? "other"];
   const head = `${MARGIN}${icon} ${verb.padEnd(VERB_COLUMNS)} `;
@@ -124,8 +123,8 @@ export function diffsOf(content: readonly ToolCallContent[], drawing: Drawing): 
 }
 
 function diffLines(oldText: string, newText: string, { theme, width }: Drawing): readonly string[] {
-  const { hunks } = structuredPatch("", "", oldText, newText, "", "", { context: 1 });
-  const lines = hunks.flatMap((hunk) => {
+  const patch = structuredPatch("", "", oldText, newText, "", "", { context: 1, maxEditLength: MAX_CHANGED_LINES });
+  const lines = (patch?.hunks ?? []).flatMap((hunk) => {
     const changed = hunk.lines.filter((line) => !line.startsWith("\\"));
     return [theme.dim(`@@ ${hunk.newStart} @@`), ...withWords(changed, theme)];
   });

@@ -1,23 +1,21 @@
-/** Content of a prompt: its words, files after `@`, and pictures. */
+/** Content of a prompt: its words, files after `@`, pictures and standard input. */
+import { once } from "node:events";
 import { existsSync, readFileSync, statSync } from "node:fs";
-import { basename, extname, resolve } from "node:path";
+import { basename, resolve } from "node:path";
+import { buffer } from "node:stream/consumers";
+import { setTimeout as wait } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import type { ContentBlock } from "@zed-industries/agent-client-protocol";
 import { UsageError } from "../../agent-core/platform/errors.ts";
-
-const PICTURES: Readonly<Record<string, string>> = {
-  ".png": "image/png",
-  ".jpg": "image/jpeg",
-  ".jpeg": "image/jpeg",
-  ".gif": "image/gif",
-  ".webp": "image/webp",
-};
+import { textOf } from "../../agent-core/platform/text-file.ts";
 
 /** The words, a link for each existing file after `@`, and the pictures (paths). Throws a UsageError for no picture. */
 export function promptBlocks(text: string, cwd: string, images: readonly string[] = []): ContentBlock[] {
-  const mentioned = [...text.matchAll(/(?:^|\s)@(\S+)/g)].flatMap(([, name = ""]) => {
-    const path = resolve(cwd, name.replace(/[.,;:!?)]+$/, ""));
-    return existsSync(path) ? [path] : [];
+  const mentioned = [...text.matchAll(/(?<![\w.%+@-])[@＠](\S+)/g)].flatMap(([, name = ""]) => {
+    // A full stop may follow, or text without blanks between its words: the longest name that exists is meant.
+    const ends = [...name.matchAll(/(?=\P{ASCII}|[\p{Po}\p{Pe}\p{Pf}]*$)/gu)].map(({ index }) => index);
+    const paths = ends.toReversed().map((end) => resolve(cwd, name.slice(0, end)));
+    return paths.find((path) => path !== cwd && existsSync(path)) ?? [];
   });
   const links = [...new Set(mentioned)].map((path): ContentBlock => {
     const uri = `${pathToFileURL(path).href}${statSync(path).isDirectory() ? "/" : ""}`;
@@ -29,8 +27,54 @@ export function promptBlocks(text: string, cwd: string, images: readonly string[
 
 /** `path`: absolute. Throws a UsageError. */
 function pictureBlock(path: string): ContentBlock {
-  const mimeType = PICTURES[extname(path).toLowerCase()];
-  if (mimeType === undefined) throw new UsageError(`${path} is no picture: ${Object.keys(PICTURES).join(", ")} are.`);
+  const [, type] = /\.(png|jpe?g|gif|webp)$/i.exec(path) ?? [];
+  if (type === undefined) throw new UsageError(`${path} is no picture: .png, .jpg, .gif and .webp are.`);
   if (!existsSync(path)) throw new UsageError(`the picture ${path} does not exist`);
+  const mimeType = `image/${type.toLowerCase().replace("jpg", "jpeg")}`;
   return { type: "image", mimeType, data: readFileSync(path).toString("base64") };
+}
+
+/** A command such as a long test run may write its first line late. Milliseconds. */
+const INPUT_NOTE_AFTER_MS = 3_000;
+const TYPE_PROMPT = "type a prompt, and end it with Enter and Ctrl+D; hermes --help shows more.";
+
+/**
+ * The words with the pictures, and standard input as an attachment, or as the words when there are none. `silenceMs`: limit of the
+ * wait for its first byte beside words.
+ */
+export async function withInput(
+  prompt: string,
+  pictures: readonly ContentBlock[],
+  silenceMs: number,
+): Promise<ContentBlock[]> {
+  const isTyped = process.stdin.isTTY;
+  const line = isTyped ? TYPE_PROMPT : "waiting for the end of standard input …";
+  const note = (): void => void process.stderr.write(`hermes: ${line}\n`);
+  const timer = setTimeout(note, isTyped ? 0 : INPUT_NOTE_AFTER_MS);
+  const input = await (prompt === "" ? allInput() : begunInput(silenceMs)).finally(() => clearTimeout(timer));
+  const words: ContentBlock[] = prompt === "" ? [] : [{ type: "text", text: prompt }, ...pictures];
+  if (input.trim() === "") return words;
+  if (prompt === "") return [{ type: "text", text: input.trim() }, ...pictures];
+  return [...words, { type: "resource", resource: { uri: "stdin", mimeType: "text/plain", text: input } }];
+}
+
+/** In UTF-8, or in UTF-16 as PowerShell writes it. */
+async function allInput(): Promise<string> {
+  return textOf(await buffer(process.stdin));
+}
+
+/** Standard input beside a prompt, which starts without it when nothing comes. */
+async function begunInput(silenceMs: number): Promise<string> {
+  const { stdin } = process;
+  const begun = once(stdin, "readable");
+  const silent = new AbortController();
+  const waiting = wait(silenceMs, true, { signal: silent.signal }).catch(() => false);
+  if (await Promise.race([begun.then(() => false), waiting])) {
+    stdin.destroy();
+    const line = `nothing came on standard input in ${silenceMs / 1_000} s: starting without it.`;
+    if (silenceMs > INPUT_NOTE_AFTER_MS) process.stderr.write(`hermes: ${line}\n`);
+    return "";
+  }
+  silent.abort();
+  return allInput();
 }

@@ -1,33 +1,28 @@
 /** The agent of an interactive session, in this process and over ACP like every editor's. */
 import {
+  type ClientCapabilities,
   type ClientContext,
   type ContentBlock,
   type CreateElicitationRequest,
   type CreateElicitationResponse,
-  client,
   methods,
   type NewSessionResponse,
   type RequestPermissionRequest,
   type RequestPermissionResponse,
+  type ResumeSessionResponse,
   type SessionNotification,
   type SetSessionConfigOptionResponse,
   type StopReason,
 } from "@zed-industries/agent-client-protocol";
 import { MODEL_OPTION } from "../../agent-core/acp/config-options.ts";
 import type { Environment } from "../../agent-core/config/home.ts";
-import { CLIENT_INFO, localAgent } from "../../agent-core/entry/local-agent.ts";
+import { CLIENT_INFO, connectLocally, localAgent, localClient } from "../../agent-core/entry/local-agent.ts";
 import { steerMethod } from "../../agent-core/protocol/conversation.ts";
 import { openUrlMethod } from "../../agent-core/protocol/extensions.ts";
 import { onAgentRequest } from "../../agent-core/protocol/handle.ts";
-import { call, readMeta } from "../../agent-core/protocol/method.ts";
+import { call } from "../../agent-core/protocol/method.ts";
 import { type HermesPasswordQuestion, passwordMethod } from "../../agent-core/protocol/processes.ts";
-import {
-  forkMethod,
-  type HermesContext,
-  HermesListedSession,
-  sessionMethods,
-} from "../../agent-core/protocol/sessions.ts";
-import { findSession } from "./find-session.ts";
+import { forkMethod, type HermesContext, sessionMethods } from "../../agent-core/protocol/sessions.ts";
 
 /** Messages of an earlier session that are shown again. */
 const REPLAYED = 20;
@@ -39,8 +34,15 @@ export type ChatEvents = {
   question(request: CreateElicitationRequest, signal: AbortSignal): Promise<CreateElicitationResponse>;
   /** Null: no password. */
   password(question: HermesPasswordQuestion, signal: AbortSignal): Promise<string | null>;
-  /** A line for the user, such as an address to open. */
-  note(line: string): void;
+  openPage(url: string): void;
+  /** Takes a line of the agent's log. Default: standard error. */
+  log?(line: string): void;
+};
+
+const DRAWN: ClientCapabilities = {
+  session: { notices: {} },
+  elicitation: { form: {} },
+  _meta: { hermes: { openUrl: true, grants: true, compressions: true, passwords: true } },
 };
 
 export type OpenedSession = Pick<NewSessionResponse, "sessionId" | "modes" | "configOptions">;
@@ -54,136 +56,98 @@ export type ChosenSession = {
   readonly mode?: string | undefined;
 };
 
-export type ListedSession = {
-  readonly id: string;
-  readonly title: string;
-  readonly cwd: string;
-  readonly updatedAt: string;
-  /** A turn runs in some process. */
-  readonly state: HermesListedSession["state"] | undefined;
-};
-
 /** Runs `work` with a connected agent, and ends its sessions afterwards. `settings`: variables of this start alone. */
-export async function withChatAgent<T>(
+export function withChatAgent<T>(
   events: ChatEvents,
   work: (agent: ChatAgent) => Promise<T>,
   settings: Environment,
+  capabilities: ClientCapabilities = DRAWN,
 ): Promise<T> {
-  const { app, dispose } = localAgent(settings, (line) => events.note(line));
-  const us = client({ name: CLIENT_INFO.name });
+  const us = localClient(CLIENT_INFO.name, events.update)
+    .onRequest(methods.client.session.requestPermission, ({ params, signal }) => events.permission(params, signal))
+    .onRequest(methods.client.elicitation.create, ({ params, signal }) => events.question(params, signal));
   onAgentRequest(us, openUrlMethod, ({ params: { url } }) => {
-    events.note(`Open ${url} in a browser.`);
+    events.openPage(url);
     return { opened: true };
   });
   onAgentRequest(us, passwordMethod, async ({ params, signal }) => ({
     password: await events.password(params, signal),
   }));
-  try {
-    return await us
-      .onNotification(methods.client.session.update, asSent, ({ params }) => events.update(params))
-      .onRequest(methods.client.session.requestPermission, ({ params, signal }) => events.permission(params, signal))
-      .onRequest(methods.client.elicitation.create, ({ params, signal }) => events.question(params, signal))
-      .connectWith(app, async (agent) => {
-        await agent.request(methods.agent.initialize, {
-          protocolVersion: 1,
-          clientInfo: CLIENT_INFO,
-          clientCapabilities: {
-            session: { notices: {} },
-            elicitation: { form: {} },
-            _meta: { hermes: { openUrl: true, grants: true, compressions: true, passwords: true } },
-          },
-        });
-        return work(new ChatAgent(agent));
-      });
-  } finally {
-    await dispose();
-  }
-}
-
-/** Skips the library's check: the sender is our own agent. */
-function asSent(params: unknown): SessionNotification {
-  return params as SessionNotification;
+  return connectLocally(localAgent(settings, events.log), us, { capabilities }, (agent) => work(new ChatAgent(agent)));
 }
 
 export class ChatAgent {
-  readonly #agent: ClientContext;
+  readonly client: ClientContext;
 
   constructor(agent: ClientContext) {
-    this.#agent = agent;
+    this.client = agent;
   }
 
-  /** Opens a new or an earlier session, which replays its last messages. Rejects with an Error in one line. */
-  async open({ cwd, resume, model, mode }: ChosenSession): Promise<OpenedSession> {
-    const opened = resume === undefined ? await this.#new(cwd) : await this.#load(resume, cwd);
+  /** Opens a new or an earlier session, whose last messages are replayed. Rejects with an Error in one line. */
+  async open({ cwd, resume, model, mode }: ChosenSession, replayed = REPLAYED): Promise<OpenedSession> {
+    const opened = resume === undefined ? await this.#new(cwd) : await this.#load(resume, cwd, replayed);
     const { sessionId } = opened;
     if (mode !== undefined) await this.setMode(sessionId, mode);
     if (model === undefined) return opened;
     const choice = { sessionId, configId: MODEL_OPTION, value: model };
-    const changed = await this.#agent.request(methods.agent.session.setConfigOption, choice);
+    const changed = await this.client.request(methods.agent.session.setConfigOption, choice);
     return { ...opened, ...(changed as SetSessionConfigOptionResponse) }; // the sender is our own agent
   }
 
   #new(cwd: string): Promise<OpenedSession> {
-    return this.#agent.request(methods.agent.session.new, { cwd, mcpServers: [] });
+    return this.client.request(methods.agent.session.new, { cwd, mcpServers: [] });
   }
 
-  async #load(wanted: string, cwd: string): Promise<OpenedSession> {
-    const sessionId = await findSession(this.#agent, wanted, cwd);
-    const tail = { hermes: { tail: REPLAYED } };
-    const place = { cwd, mcpServers: [], sessionId, _meta: tail };
-    return { ...(await this.#agent.request(methods.agent.session.load, place)), sessionId };
+  async #load(wanted: string, cwd: string, replayed: number): Promise<OpenedSession> {
+    const { findSession } = await import("./find-session.ts");
+    const sessionId = await findSession(this.client, wanted, cwd);
+    const place = { cwd, mcpServers: [], sessionId };
+    const _meta = { hermes: { tail: replayed } };
+    const response = await (replayed === 0
+      ? this.client.request(methods.agent.session.resume, place)
+      : this.client.request(methods.agent.session.load, { ...place, _meta }));
+    return { ...(response as ResumeSessionResponse), sessionId }; // the sender is our own agent
   }
 
   async prompt(sessionId: string, prompt: ContentBlock[]): Promise<StopReason> {
-    return (await this.#agent.request(methods.agent.session.prompt, { sessionId, prompt })).stopReason;
+    return (await this.client.request(methods.agent.session.prompt, { sessionId, prompt })).stopReason;
   }
 
   cancel(sessionId: string): void {
-    void this.#agent.notify(methods.agent.session.cancel, { sessionId });
+    void this.client.notify(methods.agent.session.cancel, { sessionId });
   }
 
   async steer(sessionId: string, prompt: ContentBlock[]): Promise<void> {
-    await this.#agent.request(steerMethod.name, { sessionId, prompt });
+    await this.client.request(steerMethod.name, { sessionId, prompt });
   }
 
   async setMode(sessionId: string, modeId: string): Promise<void> {
-    await this.#agent.request(methods.agent.session.setMode, { sessionId, modeId });
+    await this.client.request(methods.agent.session.setMode, { sessionId, modeId });
   }
 
   context(sessionId: string): Promise<HermesContext> {
-    return call(this.#agent, sessionMethods.context, { sessionId });
+    return call(this.client, sessionMethods.context, { sessionId });
   }
 
   async transcript(sessionId: string): Promise<string> {
-    return (await call(this.#agent, sessionMethods.export, { sessionId, format: "markdown" })).text;
+    return (await call(this.client, sessionMethods.export, { sessionId, format: "markdown" })).text;
   }
 
   /** Removes the messages from a position on. */
   async rewind(sessionId: string, position: number): Promise<string> {
-    return (await call(this.#agent, sessionMethods.rewind, { sessionId, position })).prompt ?? "";
+    return (await call(this.client, sessionMethods.rewind, { sessionId, position })).prompt ?? "";
   }
 
   /** A copy of the session, which does not change it. */
   async fork(sessionId: string, cwd: string): Promise<string> {
-    return (await call(this.#agent, forkMethod, { sessionId, cwd, mcpServers: [] })).sessionId;
+    return (await call(this.client, forkMethod, { sessionId, cwd, mcpServers: [] })).sessionId;
   }
 
   async delete(sessionId: string): Promise<void> {
-    await this.#agent.request(methods.agent.session.delete, { sessionId });
+    await this.client.request(methods.agent.session.delete, { sessionId });
   }
 
   async close(sessionId: string): Promise<void> {
-    await this.#agent.request(methods.agent.session.close, { sessionId });
-  }
-
-  /** The latest sessions of all folders. */
-  async sessions(): Promise<readonly ListedSession[]> {
-    const { sessions } = await this.#agent.request(methods.agent.session.list, {});
-    return sessions.map(({ sessionId: id, title, cwd, updatedAt, _meta }) => ({
-      ...{ id, cwd },
-      title: title ?? "Untitled",
-      updatedAt: updatedAt ?? "",
-      state: readMeta(HermesListedSession, _meta)?.state,
-    }));
+    await this.client.request(methods.agent.session.close, { sessionId });
   }
 }

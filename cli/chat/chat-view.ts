@@ -9,7 +9,7 @@ import { DOT_MS, type Status, spinnerLine, statusLine } from "./status-line.ts";
 import type { Theme } from "./theme.ts";
 import { Transcript } from "./transcript.ts";
 
-/** Frames of streamed text: more of them would repeat the same lines more often. Milliseconds. */
+/** Time between redraws of streamed text; a shorter one only redraws the same lines. Milliseconds. */
 const FRAME_MS = 80;
 /** Share of the screen for an open answer: a screen that becomes half as wide must still hold the whole live region. */
 const ANSWER_SHARE = 0.25;

@@ -1,5 +1,4 @@
 /** An interactive session: its turns, the messages that wait, its requests, and its work in the background. */
-import { wrapTextWithAnsi } from "@earendil-works/pi-tui";
 import type { AvailableCommand, SessionNotification, SessionUpdate } from "@zed-industries/agent-client-protocol";
 import { messageOf } from "../../agent-core/platform/errors.ts";
 import { changesSetting } from "../../agent-core/protocol/conversation.ts";
@@ -9,10 +8,11 @@ import type { ChatAgent, ChosenSession, OpenedSession } from "./chat-agent.ts";
 import type { ChatView } from "./chat-view.ts";
 import { type ChatControls, findCommand, withTerminalCommands } from "./commands.ts";
 import { completionOf } from "./composer.ts";
-import { captured, editText, pageText, runOnTerminal, runShellLine } from "./outside.ts";
-import { changeTheme, pickSent, pickSession, type SentPrompt } from "./pickers.ts";
+import { captured, editText, pageText, runShellLine } from "./outside.ts";
+import { pickSent, pickSession, type SentPrompt } from "./pickers.ts";
 import { RequestDesk } from "./request-desk.ts";
 import { SideWork } from "./side-work.ts";
+import type { Block } from "./transcript.ts";
 
 /** Value of the model's option for the built-in interpreter, which stands in for a missing model. */
 const OFFLINE = "offline";
@@ -23,7 +23,6 @@ export type ChatOptions = {
   readonly cwd: string;
   readonly allowAll: boolean;
   readonly busyMode: BusyMode;
-  /** Words of an error of the agent. */
   readonly wordsOf: (error: unknown) => string;
 };
 
@@ -35,7 +34,7 @@ export class Chat implements ChatControls {
   readonly #left = Promise.withResolvers<number>();
   readonly #side: SideWork;
   #session: OpenedSession | undefined;
-  #commands: readonly AvailableCommand[] = withTerminalCommands([]);
+  commands: readonly AvailableCommand[] = withTerminalCommands([]);
   #queue: string[] = [];
   readonly #images: string[] = [];
   #sent: SentPrompt[] = [];
@@ -53,10 +52,6 @@ export class Chat implements ChatControls {
 
   get cwd(): string {
     return this.#options.cwd;
-  }
-
-  get lastAnswer(): string {
-    return this.view.transcript.lastAnswer;
   }
 
   get isRunning(): boolean {
@@ -145,8 +140,8 @@ export class Chat implements ChatControls {
   }
 
   #offerCommands(commands: readonly AvailableCommand[]): void {
-    this.#commands = withTerminalCommands(commands);
-    this.view.composer.setAutocompleteProvider(completionOf(this.#commands, this.cwd));
+    this.commands = withTerminalCommands(commands);
+    this.view.composer.setAutocompleteProvider(completionOf(this.commands, this.cwd));
   }
 
   #showOptions(options: NonNullable<OpenedSession["configOptions"]>): void {
@@ -186,7 +181,7 @@ export class Chat implements ChatControls {
       });
       return;
     }
-    const found = findCommand(line, this.#commands);
+    const found = findCommand(line, this.commands);
     if (found?.kind === "ambiguous") return this.note(`Which one: ${found.names.join(", ")}?`, "warning");
     if (found?.kind === "own") return found.command.run(found.argument, this);
     const message = found?.text ?? line;
@@ -291,8 +286,8 @@ export class Chat implements ChatControls {
     this.view.refresh();
   }
 
-  print(text: string): void {
-    this.view.transcript.say(({ width }) => ["", ...wrapTextWithAnsi(text.trimEnd(), width)]);
+  say(block: Block): void {
+    this.view.transcript.say(block);
     this.view.refresh();
   }
 
@@ -321,11 +316,6 @@ export class Chat implements ChatControls {
     if (chosen !== undefined) await this.open(chosen);
   }
 
-  async pickTheme(name: string): Promise<void> {
-    const line = await changeTheme(this.view, name);
-    if (line !== undefined) this.note(line);
-  }
-
   /** Takes an earlier message of the session back, to write it anew. */
   async editEarlier(): Promise<void> {
     if (this.#isRunning || this.#sent.length === 0) return;
@@ -336,11 +326,6 @@ export class Chat implements ChatControls {
     this.#sent = this.#sent.filter(({ position }) => position < chosen);
     this.note("The conversation goes on from there. Changes of files stay; /checkpoint restores them.");
     this.view.composer.setText(text);
-  }
-
-  copy(text: string): void {
-    // OSC 52: the terminal's own clipboard, also over ssh.
-    if (text !== "") this.view.screen.terminal.write(`\u001b]52;c;${Buffer.from(text).toString("base64")}\u0007`);
   }
 
   attach(image: string): void {
@@ -363,12 +348,6 @@ export class Chat implements ChatControls {
     return (await this.#ready.promise).context(this.#opened());
   }
 
-  async run(program: string, args: readonly string[]): Promise<string> {
-    const { ok, output } = await captured(program, args, this.cwd);
-    if (!ok) throw new Error(`${program} failed: ${output.trim()}`);
-    return output;
-  }
-
   askBeside(question: string): Promise<void> {
     return this.#side.ask(this.#opened(), question);
   }
@@ -386,24 +365,12 @@ export class Chat implements ChatControls {
     composer.setText(await this.outside(() => editText(composer.getExpandedText(), this.cwd)));
   }
 
-  async setup(): Promise<void> {
-    await this.outside(() => runOnTerminal(process.execPath, [process.argv[1] ?? "", "setup"], this.cwd));
-    await this.open(undefined);
-  }
-
-  toggleVerbose(): boolean {
-    const { transcript } = this.view;
-    transcript.isVerbose = !transcript.isVerbose;
-    return transcript.isVerbose;
-  }
-
   async showTranscript(): Promise<void> {
     const agent = await this.#ready.promise;
     const text = await agent.transcript(this.#opened());
     await this.outside(() => pageText(text, this.cwd));
   }
 
-  /** The next mode. */
   async nextMode(): Promise<void> {
     const modes = this.#session?.modes?.availableModes ?? [];
     const at = modes.findIndex(({ id }) => id === this.view.status.mode);

@@ -1,31 +1,40 @@
 /** Slash commands of the terminal itself; all others are the agent's. */
+import { wrapTextWithAnsi } from "@earendil-works/pi-tui";
 import type { AvailableCommand } from "@zed-industries/agent-client-protocol";
+import { visibleText } from "../../agent-core/platform/visible-text.ts";
 import type { HermesContext } from "../../agent-core/protocol/sessions.ts";
+import type { ChatView } from "./chat-view.ts";
+import { captured, runOnTerminal } from "./outside.ts";
+import { changeTheme } from "./pickers.ts";
 import { THEMES } from "./theme.ts";
+import type { Block } from "./transcript.ts";
+
+/** Widest column of names. Cells. */
+const MAX_NAME = 22;
+/** Narrowest column of descriptions; below it, a description is under its name. Cells. */
+const MIN_TEXT = 24;
+const KEYS =
+  "Tab completes · ↑ earlier messages · Shift+Tab next mode · Esc stops · Ctrl+O whole outputs · Ctrl+G $EDITOR · Ctrl+D leaves";
 
 /** The session as a command of the terminal may use it. */
 export type ChatControls = {
   readonly cwd: string;
-  readonly lastAnswer: string;
+  readonly view: ChatView;
+  /** The terminal's and the agent's. */
+  readonly commands: readonly AvailableCommand[];
   note(text: string, mark?: "info" | "warning" | "error"): void;
-  /** Lines of a program's coloured output. */
-  print(text: string): void;
+  say(block: Block): void;
   /** `wanted`: as `--resume`; undefined: a new session. */
   open(wanted: string | undefined): Promise<void>;
   pickSession(): Promise<void>;
-  pickTheme(name: string): Promise<void>;
-  copy(text: string): void;
   attach(image: string): void;
   context(): Promise<HermesContext>;
-  /** Output of a program, and whether it succeeded. */
-  run(program: string, args: readonly string[]): Promise<string>;
   askBeside(question: string): Promise<void>;
   startBackground(prompt: string): Promise<void>;
-  /** Runs the questions of `hermes setup`, then begins a session with the chosen model. */
-  setup(): Promise<void>;
+  /** Gives the terminal to another program. */
+  outside<T>(work: () => Promise<T>): Promise<T>;
   edit(): Promise<void>;
   queue(text: string): void;
-  toggleVerbose(): boolean;
   showTranscript(): Promise<void>;
   listBackground(): void;
   stop(): void;
@@ -38,6 +47,7 @@ type TerminalCommand = Omit<AvailableCommand, "input"> & {
 };
 
 const commands: readonly TerminalCommand[] = [
+  { name: "help", description: "List the commands", run: (_, chat) => chat.say(commandList(chat.commands)) },
   { name: "new", description: "Begin a new session", run: (_, chat) => chat.open(undefined) },
   { name: "clear", description: "Begin a new session", run: (_, chat) => chat.open(undefined) },
   { name: "reset", description: "Begin a new session", run: (_, chat) => chat.open(undefined) },
@@ -52,8 +62,11 @@ const commands: readonly TerminalCommand[] = [
     name: "copy",
     description: "Copy the last answer",
     run(_, chat) {
-      chat.copy(chat.lastAnswer);
-      chat.note(chat.lastAnswer === "" ? "There is no answer yet." : "The last answer is in the clipboard.");
+      const { transcript, screen } = chat.view;
+      if (transcript.lastAnswer === "") return chat.note("There is no answer yet.");
+      // OSC 52: the terminal's own clipboard, also over ssh.
+      screen.terminal.write(`\u001b]52;c;${Buffer.from(transcript.lastAnswer).toString("base64")}\u0007`);
+      chat.note("The last answer is in the clipboard.");
     },
   },
   {
@@ -67,7 +80,7 @@ const commands: readonly TerminalCommand[] = [
     name: "context",
     description: "Show the contents of the model's window",
     async run(_, chat) {
-      chat.print(contextText(await chat.context()));
+      chat.say(coloured(contextText(await chat.context())));
     },
   },
   {
@@ -82,19 +95,32 @@ const commands: readonly TerminalCommand[] = [
     hint: "PROMPT",
     run: (prompt, chat) => (prompt === "" ? chat.listBackground() : chat.startBackground(prompt)),
   },
-  { name: "setup", description: "Choose a provider and a model, in questions", run: (_, chat) => chat.setup() },
+  {
+    name: "setup",
+    description: "Choose a provider and a model, in questions",
+    async run(_, chat) {
+      await chat.outside(() => runOnTerminal(process.execPath, [process.argv[1] ?? "", "setup"], chat.cwd));
+      await chat.open(undefined);
+    },
+  },
   { name: "editor", description: "Write the message in $EDITOR", run: (_, chat) => chat.edit() },
   {
     name: "theme",
     description: "Choose the colours",
     hint: `[${THEMES.join(" | ")}]`,
-    run: (name, chat) => chat.pickTheme(name),
+    async run(name, chat) {
+      const line = await changeTheme(chat.view, name);
+      if (line !== undefined) chat.note(line);
+    },
   },
   {
     name: "verbose",
     description: "Show whole outputs and thoughts, or fold them again",
-    run: (_, chat) =>
-      chat.note(chat.toggleVerbose() ? "Outputs and thoughts are shown whole." : "Outputs and thoughts are folded."),
+    run(_, chat) {
+      const { transcript } = chat.view;
+      transcript.isVerbose = !transcript.isVerbose;
+      chat.note(transcript.isVerbose ? "Outputs and thoughts are shown whole." : "Outputs and thoughts are folded.");
+    },
   },
   { name: "transcript", description: "Read the whole session in a pager", run: (_, chat) => chat.showTranscript() },
   {
@@ -140,9 +166,15 @@ export function findCommand(text: string, all: readonly AvailableCommand[]): Fou
 async function showDiff(argument: string, chat: ChatControls): Promise<void> {
   const scope = argument === "staged" ? ["--cached"] : [];
   const colour = process.env["NO_COLOR"] ? "--no-color" : "--color=always";
-  const text = await chat.run("git", ["diff", colour, ...scope]);
+  const { ok, output: text } = await captured("git", ["diff", colour, ...scope], chat.cwd);
+  if (!ok) throw new Error(`git failed: ${text.trim()}`);
   if (text.trim() === "") chat.note("There are no changes.");
-  else chat.print(text);
+  else chat.say(coloured(text));
+}
+
+/** Lines that may have colours. */
+function coloured(text: string): Block {
+  return ({ width }) => ["", ...wrapTextWithAnsi(text.trimEnd(), width)];
 }
 
 function contextText({ used, window: size, parts, models }: HermesContext): string {
@@ -157,4 +189,29 @@ function contextText({ used, window: size, parts, models }: HermesContext): stri
     return `  ${model}: ${inputTokens} tokens in, ${outputTokens} out${dollars}`;
   });
   return [`  ${used} of ${size} tokens`, ...rows, ...cost].join("\n");
+}
+
+/** One row for all names with the same description, with its first sentence alone. */
+function commandList(commands: readonly AvailableCommand[]): Block {
+  const rows = [...Map.groupBy(commands, ({ description }) => firstSentence(description))].map(
+    ([text, named]) => [named.map(({ name }) => `/${visibleText(name)}`).join(" "), text] as const,
+  );
+  return ({ theme, width }) => {
+    const column = Math.min(MAX_NAME, Math.max(...rows.map(([names]) => names.length))) + 2;
+    const isWide = width - column >= MIN_TEXT;
+    const indent = " ".repeat(isWide ? column : 4);
+    const lines = rows.flatMap(([names, text]) => {
+      const [first = "", ...rest] = wrapTextWithAnsi(text, width - indent.length);
+      const isBeside = isWide && names.length < column - 1;
+      const head = isBeside
+        ? [`${theme.accent(names.padEnd(column))}${first}`]
+        : [theme.accent(names), `${indent}${first}`];
+      return [...head, ...rest.map((line) => `${indent}${line}`)];
+    });
+    return ["", ...lines, "", ...wrapTextWithAnsi(theme.dim(KEYS), width)];
+  };
+}
+
+function firstSentence(description: string): string {
+  return visibleText(description.split(/(?<=\.)\s/)[0] ?? "").replace(/\.$/, "");
 }

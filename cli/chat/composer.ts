@@ -17,6 +17,7 @@ import { editorTheme, type Theme } from "./theme.ts";
 const TOP = "\u0001";
 const BOTTOM = "\u0002";
 const MAX_COMPLETIONS = 8;
+const WIDE_SIGNS: Readonly<Record<string, string>> = { "／": "/", "、": "/", "！": "!", "＠": "@" };
 
 export class Composer extends Editor {
   /** `⚕ ❯` while the agent works. */
@@ -43,6 +44,11 @@ export class Composer extends Editor {
     this.#history.add(prompt);
   }
 
+  /** A message may begin with the wide signs of an input method: they mean a command, a shell line or a file. */
+  override handleInput(data: string): void {
+    super.handleInput(this.getText() === "" ? (WIDE_SIGNS[data] ?? data) : data);
+  }
+
   protected override renderTopBorder(): string {
     return TOP;
   }
@@ -64,12 +70,12 @@ export class Composer extends Editor {
   }
 }
 
-/** Listed files of a folder. */
 const MAX_FILES = 20_000;
 const MAX_SHOWN = 50;
 /** A list of files serves the completions of this time. Milliseconds. */
 const FRESH_MS = 5_000;
-const MENTION = /(?:^|\s)@(\S*)$/;
+/** `@` begins a word, or follows a letter that is not ASCII: Chinese and Japanese have no blanks between words. */
+const MENTION = /(?<![\w.%+@-])[@＠](\S*)$/;
 
 /** `commands`: names without the slash. `cwd`: absolute. */
 export function completionOf(commands: readonly AvailableCommand[], cwd: string): AutocompleteProvider {
@@ -80,14 +86,17 @@ export function completionOf(commands: readonly AvailableCommand[], cwd: string)
   const plain = new CombinedAutocompleteProvider(listed, cwd, null);
   const files = fileList(cwd);
   return {
-    triggerCharacters: ["@"],
+    triggerCharacters: ["@", "＠"],
     async getSuggestions(lines, cursorLine, cursorCol, options) {
       const before = lines[cursorLine]?.slice(0, cursorCol) ?? "";
       const query = MENTION.exec(before)?.[1];
       if (query === undefined) return plain.getSuggestions(lines, cursorLine, cursorCol, options);
       const found = fuzzyFilter([...(await files())], query, (file) => file).slice(0, MAX_SHOWN);
       if (found.length === 0) return null;
-      return { prefix: `@${query}`, items: found.map((file) => ({ value: `@${file}`, label: file })) };
+      return {
+        prefix: before.slice(-query.length - 1),
+        items: found.map((file) => ({ value: `@${file}`, label: file })),
+      };
     },
     applyCompletion: (...change) => plain.applyCompletion(...change),
     shouldTriggerFileCompletion: (...place) => plain.shouldTriggerFileCompletion(...place),

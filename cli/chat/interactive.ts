@@ -1,38 +1,30 @@
 /** The interactive session on a terminal: start, keys, signals and end. */
 import { isKeyRelease, matchesKey } from "@earendil-works/pi-tui";
-import type { SessionNotification } from "@zed-industries/agent-client-protocol";
-import type { Environment } from "../../agent-core/config/home.ts";
 import type { Config } from "../../agent-core/config/sections.ts";
 import { VERSION } from "../../agent-core/entry/version.ts";
 import { messageOf } from "../../agent-core/platform/errors.ts";
 import { EXIT } from "../subcommand.ts";
 import { Chat } from "./chat.ts";
+import type { ChatEvents } from "./chat-agent.ts";
 import { ChatView } from "./chat-view.ts";
 import { PromptHistory } from "./history.ts";
+import type { PromptOptions } from "./one-shot.ts";
 import { pickPrompt } from "./pickers.ts";
-import type { RequestDesk } from "./request-desk.ts";
 import { banner } from "./status-line.ts";
 import { themeOf } from "./theme.ts";
 
 /** A second Ctrl+C within this time leaves; a second Esc edits an earlier message. Milliseconds. */
 const TWICE_MS = 2_000;
 
-export type InteractiveOptions = {
-  /** Absolute. */
-  readonly cwd: string;
+export type InteractiveOptions = Pick<
+  PromptOptions,
+  "cwd" | "allowAll" | "settings" | "images" | "resume" | "model" | "mode"
+> & {
   /** Hermes' home folder. */
   readonly home: string;
   readonly display: Config["display"];
-  readonly allowAll: boolean;
-  /** Variables of this start alone. */
-  readonly settings: Environment;
-  /** Paths of pictures for the first message. */
-  readonly images: readonly string[];
   /** Words before the first message, such as the command of a skill. */
   readonly prefix: string;
-  readonly resume: string | undefined;
-  readonly model: string | undefined;
-  readonly mode: string | undefined;
 };
 
 /** Runs until the user leaves. Returns the exit code. */
@@ -65,12 +57,14 @@ export async function runInteractive(options: InteractiveOptions): Promise<numbe
     // The agent's code loads below the first frame, while the user types.
     const { withChatAgent } = await import("./chat-agent.ts");
     wordsOf = (await import("../../agent-core/entry/local-agent.ts")).ownWords;
-    const events = {
-      update: (notification: SessionNotification) => chat.update(notification),
-      permission: (...request: Parameters<RequestDesk["permission"]>) => chat.desk.permission(...request),
-      question: (...request: Parameters<RequestDesk["question"]>) => chat.desk.question(...request),
-      password: (...question: Parameters<RequestDesk["password"]>) => chat.desk.password(...question),
-      note: (line: string) => chat.note(line),
+    const { desk } = chat;
+    const events: ChatEvents = {
+      update: (notification) => chat.update(notification),
+      permission: (request, signal) => desk.permission(request, signal),
+      question: (request, signal) => desk.question(request, signal),
+      password: (question, signal) => desk.password(question, signal),
+      openPage: (url) => chat.note(`Open ${url} in a browser.`),
+      log: (line) => chat.note(line),
     };
     return await withChatAgent(
       events,
@@ -115,13 +109,14 @@ function press(chat: Chat, history: PromptHistory, data: string): boolean {
   if (view.hasPanel) return false;
   if (matchesKey(data, "escape")) return stepBack(chat);
   const { openQuestion: question } = chat.desk;
+  const digit = data.normalize("NFKC");
   if (
     question !== undefined &&
     view.composer.getText() === "" &&
-    /^[1-9]$/.test(data) &&
-    Number(data) <= question.choices
+    /^[1-9]$/.test(digit) &&
+    Number(digit) <= question.choices
   ) {
-    question.answer(data);
+    question.answer(digit);
     return true;
   }
   if (matchesKey(data, "ctrl+d") && view.composer.getText() === "") {

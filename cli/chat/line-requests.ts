@@ -1,14 +1,26 @@
 /** Requests of the agent in plain lines, at a terminal without a drawn screen. */
+import { createInterface } from "node:readline";
 import type {
+  ClientContext,
   CreateElicitationRequest,
   CreateElicitationResponse,
   RequestPermissionRequest,
   RequestPermissionResponse,
 } from "@zed-industries/agent-client-protocol";
+import { ownWords } from "../../agent-core/entry/local-agent.ts";
 import { terminalDialog } from "../../agent-core/entry/terminal-dialog.ts";
 import { visibleText } from "../../agent-core/platform/visible-text.ts";
+import { extensionMethods } from "../../agent-core/protocol/extensions.ts";
+import { call } from "../../agent-core/protocol/method.ts";
 import type { HermesPasswordQuestion } from "../../agent-core/protocol/processes.ts";
-import { permissionChoices, permissionResponse, plainPermission, questionOf, questionResponse } from "./requests.ts";
+import {
+  chosenBy,
+  permissionChoices,
+  permissionResponse,
+  plainPermission,
+  questionOf,
+  questionResponse,
+} from "./requests.ts";
 
 /** `key` and `line` resolve with undefined at the end of the input. */
 export type LineDialog = {
@@ -26,7 +38,7 @@ export async function permissionByLine(
   say(plainPermission(request));
   const answer = await key(`${choices.map((choice) => `${choice.key} = ${choice.name}`).join(", ")}: `);
   const rejected = request.options.find(({ kind }) => kind === "reject_once")?.optionId;
-  return permissionResponse(choices.find((choice) => choice.key === answer)?.value ?? rejected);
+  return permissionResponse(chosenBy(answer ?? "", choices) ?? rejected);
 }
 
 /** An empty answer skips. */
@@ -77,4 +89,26 @@ export async function passwordByLine(
   } finally {
     dialog.close();
   }
+}
+
+/**
+ * While a sign-in waits, each line of the standard input is the address that a browser on another machine was redirected to.
+ * The signal ends the reading.
+ */
+export function pasteSignIn(
+  agent: ClientContext,
+  sessionId: string,
+  { name, signal }: { readonly name: string; readonly signal: AbortSignal },
+): void {
+  process.stderr.write("hermes: if the browser is on another machine, paste the address of its last page here.\n");
+  const paste = async (argument: string): Promise<string> => {
+    const { items } = await call(agent, extensionMethods.list, { sessionId });
+    const id = items.find((item) => item.kind === "mcp" && item.name.toLowerCase() === name.toLowerCase())?.id ?? name;
+    return (await call(agent, extensionMethods.act, { sessionId, id, action: "sign-in", argument })).message;
+  };
+  createInterface({ input: process.stdin, signal }).on("line", (line) => {
+    if (line.trim() === "") return;
+    const said = paste(line.trim()).catch(ownWords);
+    void said.then((text) => process.stderr.write(`hermes: ${text}\n`));
+  });
 }

@@ -8,6 +8,7 @@ import {
   SelectList,
   wrapTextWithAnsi,
 } from "@earendil-works/pi-tui";
+import { chosenBy, type PanelChoice } from "./requests.ts";
 import { listTheme, type Theme } from "./theme.ts";
 
 /** Keys typed within this time before were meant for the message. As in the panel. Milliseconds. */
@@ -31,24 +32,21 @@ class KeyGate {
   }
 }
 
-export type PanelChoice = { readonly key: string; readonly name: string; readonly value: string };
-
 /** A request that waits for a key. */
 export class RequestPanel implements Component {
+  readonly #answer = Promise.withResolvers<string | undefined>();
   /** Value of the choice; undefined for Esc. */
-  readonly answer: Promise<string | undefined>;
+  readonly answer = this.#answer.promise;
   readonly #choices: readonly PanelChoice[];
   readonly #theme: Theme;
   readonly #gate: KeyGate;
-  #resolve: (value: string | undefined) => void = () => undefined;
+  /** Added after a key that means nothing, as the letters of another keyboard do. */
+  #hint = "";
 
   constructor(choices: readonly PanelChoice[], theme: Theme, forward: (data: string) => void) {
     this.#choices = choices;
     this.#theme = theme;
     this.#gate = new KeyGate(forward);
-    this.answer = new Promise((resolve) => {
-      this.#resolve = resolve;
-    });
   }
 
   invalidate(): void {
@@ -57,40 +55,38 @@ export class RequestPanel implements Component {
 
   /** Ends the request without an answer. */
   withdraw(): void {
-    this.#resolve(undefined);
+    this.#answer.resolve(undefined);
   }
 
   render(width: number): string[] {
     const keys = this.#choices.map(({ key, name }) => `${this.#theme.bold(this.#theme.accent(key))} ${name}`);
-    return wrapTextWithAnsi(` ${this.#theme.warning("?")} ${keys.join("  ")}`, width);
+    return wrapTextWithAnsi(` ${this.#theme.warning("?")} ${keys.join("  ")}${this.#theme.dim(this.#hint)}`, width);
   }
 
   handleInput(data: string): void {
     if (!this.#gate.takes(data)) return;
-    if (matchesKey(data, "escape")) this.#resolve(undefined);
-    const chosen = this.#choices.find(({ key }) => key === data);
-    if (chosen !== undefined) this.#resolve(chosen.value);
+    if (matchesKey(data, "escape")) this.withdraw();
+    const chosen = chosenBy(data, this.#choices);
+    if (chosen === undefined) this.#hint = `  or 1 to ${this.#choices.length}`;
+    else this.#answer.resolve(chosen);
   }
 }
 
 /** A password that is being typed: a dot for each character, and no history. */
 export class PasswordPanel implements Component {
+  readonly #answer = Promise.withResolvers<string | null>();
   /** Null: none. */
-  readonly answer: Promise<string | null>;
+  readonly answer = this.#answer.promise;
   readonly #input = new Input();
   readonly #prompt: string;
   readonly #theme: Theme;
   readonly #gate: KeyGate;
-  #resolve: (value: string | null) => void = () => undefined;
 
   constructor(prompt: string, theme: Theme, forward: (data: string) => void) {
     this.#prompt = prompt.trim();
     this.#theme = theme;
     this.#gate = new KeyGate(forward);
-    this.answer = new Promise((resolve) => {
-      this.#resolve = resolve;
-    });
-    this.#input.onSubmit = (text) => this.#resolve(text === "" ? null : text);
+    this.#input.onSubmit = (text) => this.#answer.resolve(text === "" ? null : text);
     this.#input.onEscape = () => this.withdraw();
   }
 
@@ -99,7 +95,7 @@ export class PasswordPanel implements Component {
   }
 
   withdraw(): void {
-    this.#resolve(null);
+    this.#answer.resolve(null);
   }
 
   render(width: number): string[] {
@@ -118,23 +114,29 @@ const MAX_VISIBLE = 8;
 
 /** A list with a search by typing. */
 export class Picker implements Component {
+  readonly #chosen = Promise.withResolvers<string | undefined>();
   /** The chosen value; undefined after Esc. */
-  readonly chosen: Promise<string | undefined>;
-  readonly #title: string;
+  readonly chosen = this.#chosen.promise;
   readonly #items: readonly SelectItem[];
   readonly #theme: Theme;
-  #query = "";
+  readonly #input: Input;
   #list: SelectList;
-  #resolve: (value: string | undefined) => void = () => undefined;
 
   constructor(title: string, items: readonly SelectItem[], theme: Theme) {
-    this.#title = title;
     this.#items = items;
     this.#theme = theme;
-    this.chosen = new Promise((resolve) => {
-      this.#resolve = resolve;
-    });
+    const placeholder = "type to search · Enter chooses · Esc leaves";
+    this.#input = new Input({ prompt: ` ${theme.bold(title)}  `, placeholder, placeholderStyle: theme.dim });
     this.#list = this.#filtered();
+  }
+
+  /** The cursor stands in the search: there an input method shows the letters that it composes. */
+  get focused(): boolean {
+    return this.#input.focused;
+  }
+
+  set focused(isFocused: boolean) {
+    this.#input.focused = isFocused;
   }
 
   invalidate(): void {
@@ -142,8 +144,7 @@ export class Picker implements Component {
   }
 
   render(width: number): string[] {
-    const search = this.#query === "" ? this.#theme.dim("type to search · Enter chooses · Esc leaves") : this.#query;
-    return [` ${this.#theme.bold(this.#title)}  ${search}`, ...this.#list.render(width)];
+    return [...this.#input.render(width), ...this.#list.render(width)];
   }
 
   handleInput(data: string): void {
@@ -152,20 +153,19 @@ export class Picker implements Component {
       this.#list.handleInput(data);
       return;
     }
-    if (matchesKey(data, "backspace")) this.#query = this.#query.slice(0, -1);
-    else if (!/\p{Cc}/u.test(data)) this.#query += data;
+    this.#input.handleInput(data);
     this.#list = this.#filtered();
   }
 
   #filtered(): SelectList {
     const items = fuzzyFilter(
       [...this.#items],
-      this.#query,
+      this.#input.getValue(),
       ({ label, description = "" }) => `${label} ${description}`,
     );
     const list = new SelectList(items, MAX_VISIBLE, listTheme(this.#theme), { maxPrimaryColumnWidth: 60 });
-    list.onSelect = ({ value }) => this.#resolve(value);
-    list.onCancel = () => this.#resolve(undefined);
+    list.onSelect = ({ value }) => this.#chosen.resolve(value);
+    list.onCancel = () => this.#chosen.resolve(undefined);
     return list;
   }
 }

@@ -1,4 +1,7 @@
 /** Lists of the interactive session to choose from: sessions, themes, earlier messages. */
+import { methods } from "@zed-industries/agent-client-protocol";
+import { readMeta } from "../../agent-core/protocol/method.ts";
+import { HermesListedSession } from "../../agent-core/protocol/sessions.ts";
 import type { ChatAgent } from "./chat-agent.ts";
 import type { ChatView } from "./chat-view.ts";
 import { Picker } from "./panels.ts";
@@ -6,7 +9,6 @@ import { THEMES, themeOf } from "./theme.ts";
 
 type Item = { readonly value: string; readonly label: string; readonly description?: string };
 
-/** A sent message, and its position in the session. */
 export type SentPrompt = { readonly position: number; readonly text: string };
 
 /** Undefined after Esc. */
@@ -15,13 +17,14 @@ export function pick(view: ChatView, title: string, items: readonly Item[]): Pro
   return view.show(picker, picker.chosen);
 }
 
-/** Id of the chosen session. */
+/** Id of the chosen session, of all folders. */
 export async function pickSession(view: ChatView, agent: ChatAgent): Promise<string | undefined> {
-  const items = (await agent.sessions()).map(({ id, title, cwd, updatedAt, state = "" }) => ({
-    value: id,
-    label: title,
-    description: `${state} ${updatedAt.slice(0, 16).replace("T", " ")} ${cwd}`,
-  }));
+  const { sessions } = await agent.client.request(methods.agent.session.list, {});
+  const items = sessions.map(({ sessionId: value, title, cwd, updatedAt, _meta }) => {
+    const { state = "" } = readMeta(HermesListedSession, _meta) ?? {};
+    const description = `${state} ${(updatedAt ?? "").slice(0, 16).replace("T", " ")} ${cwd}`;
+    return { value, label: title ?? "Untitled", description };
+  });
   return pick(view, "Sessions", items);
 }
 

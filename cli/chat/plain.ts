@@ -26,7 +26,8 @@ export async function runPlain({ allowAll, settings, ...chosen }: PlainOptions):
   const dialog = { say, key: ask, line: ask };
   const events: ChatEvents = {
     update: (notification) => printer.update(notification),
-    note: say,
+    openPage: (url) => say(`Open ${url} in a browser.`),
+    log: say,
     permission(request) {
       const once = request.options.find(({ kind }) => kind === "allow_once")?.optionId;
       return allowAll && once !== undefined

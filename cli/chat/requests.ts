@@ -12,7 +12,14 @@ import { visibleText } from "../../agent-core/platform/visible-text.ts";
 import { HermesPermissionMeta } from "../../agent-core/protocol/conversation.ts";
 import { readMeta } from "../../agent-core/protocol/method.ts";
 import { type Drawing, diffsOf, oneLine } from "./activity.ts";
-import type { PanelChoice } from "./panels.ts";
+
+export type PanelChoice = { readonly key: string; readonly name: string; readonly value: string };
+
+/** The choice of a typed key or number, also in capitals or in the wide letters of an input method. Undefined: none. */
+export function chosenBy(typed: string, choices: readonly PanelChoice[]): string | undefined {
+  const key = typed.normalize("NFKC").toLowerCase();
+  return choices.find((choice, index) => key === choice.key || key === String(index + 1))?.value;
+}
 
 /** Keys of the permission options. */
 const KEYS: Readonly<Record<string, string>> = { once: "y", session: "s", always: "a", reject: "n" };
@@ -83,7 +90,7 @@ export function questionLines({ message, choices }: FormQuestion, { theme, width
 /** `answer`: a number of a choice, or other text. Undefined: none. */
 export function questionResponse(question: FormQuestion, answer: string | undefined): CreateElicitationResponse {
   if (answer === undefined) return { action: "cancel" };
-  const choice = /^\d$/.test(answer) ? question.choices[Number(answer) - 1] : undefined;
+  const choice = question.choices[Number(answer.normalize("NFKC")) - 1];
   if (choice !== undefined && question.choiceField !== undefined) {
     return { action: "accept", content: { [question.choiceField]: choice } };
   }

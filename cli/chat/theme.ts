@@ -3,7 +3,6 @@ import type { EditorTheme, SelectListTheme } from "@earendil-works/pi-tui";
 
 type Paint = (text: string) => string;
 
-/** Paints by purpose. */
 export type Theme = Readonly<
   Record<
     | "accent"

@@ -25,7 +25,7 @@ const PROMPT_CHARS = 4_000;
 /** Calls whose whole output `showHidden` prints. */
 const KEPT_CALLS = 3;
 
-type Block = (drawing: Drawing) => readonly string[];
+export type Block = (drawing: Drawing) => readonly string[];
 type Open = { call: ShownCall; readonly parent: string | undefined };
 
 export class Transcript {
@@ -133,7 +133,6 @@ export class Transcript {
     }
   }
 
-  /** The turn is over. */
   endTurn(): void {
     this.#endParts();
     this.#endPlan();

@@ -1,15 +1,19 @@
 /** `--worktree`: work in a git worktree of its own, which is kept when it holds something new. */
 import { randomBytes } from "node:crypto";
 import { join, relative } from "node:path";
-import { addWorktree, endWorktree, repositoryTop, worktreeState } from "../../agent-core/host/worktrees.ts";
+import { loadConfig } from "../../agent-core/config/config.ts";
+import { homeFolder } from "../../agent-core/config/home.ts";
+import { endWorktree, makeWorktree, repositoryTop, worktreeState } from "../../agent-core/host/worktrees.ts";
 
 /** Runs `work` in a new worktree and branch of the repository around `cwd`. */
 export async function inWorktree(cwd: string, work: (cwd: string) => Promise<number>): Promise<number> {
   const name = `${new Date().toISOString().slice(0, 10)}-${randomBytes(3).toString("hex")}`;
   const below = relative(await repositoryTop(cwd), cwd);
-  const worktree = await addWorktree(cwd, name);
-  const { path, branch } = worktree;
-  process.stderr.write(`hermes: working in ${path} on the branch ${branch}.\n`);
+  const { worktrees } = (await loadConfig(homeFolder(process.env), process.env)).config;
+  const worktree = await makeWorktree(cwd, name, worktrees);
+  const { path, branch, problems } = worktree;
+  for (const line of [`working in ${path} on the branch ${branch}.`, ...problems])
+    process.stderr.write(`hermes: ${line}\n`);
   try {
     return await work(join(path, below));
   } finally {

@@ -6,6 +6,7 @@ import { addKey, keyProblem, keyStates, removeKey } from "../../agent-core/entry
 import { terminalDialog } from "../../agent-core/entry/terminal-dialog.ts";
 import { takeEnvironment } from "../../agent-core/host/terminals/command-environment.ts";
 import { useNetwork } from "../../agent-core/platform/http/connections.ts";
+import { say } from "../output.ts";
 import { EXIT, subcommand } from "../subcommand.ts";
 
 const operands = "PROVIDER";
@@ -58,7 +59,3 @@ export const command = subcommand({
     }
   },
 });
-
-function say(line: string): void {
-  process.stdout.write(`${line}\n`);
-}

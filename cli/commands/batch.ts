@@ -1,7 +1,16 @@
 /** `hermes batch`. The runner loads with its first use. */
 import { takeEnvironment } from "../../agent-core/host/terminals/command-environment.ts";
 import { batchOptions } from "../../batch/batch-options.ts";
+import type { CommandIo } from "../../batch/run-batch.ts";
 import { EXIT, subcommand } from "../subcommand.ts";
+
+/** Output of a run to this terminal. */
+export const batchIo = (): CommandIo => ({
+  environment: takeEnvironment(),
+  say: (text) => void process.stdout.write(text),
+  report: (text) => void process.stderr.write(text),
+  isTerminal: process.stderr.isTTY,
+});
 
 export const command = subcommand({
   verbs: {
@@ -16,23 +25,17 @@ export const command = subcommand({
     ["batch status r1", "show how far it is"],
   ],
   async run({ verb, operands: [name = ""], values }) {
-    const say = (text: string): void => void process.stdout.write(text);
+    const io = batchIo();
     if (verb === "status") {
       const { showStatus } = await import("../../batch/run-batch.ts");
-      return showStatus(name, { out: values.out, isJson: values.json, say });
+      return showStatus(name, { out: values.out, isJson: values.json, say: io.say });
     }
     if (values["list-distributions"]) {
       const { distributionLines } = await import("../../batch/distributions.ts");
-      say(distributionLines());
+      io.say(distributionLines());
       return EXIT.done;
     }
-    const io = {
-      environment: takeEnvironment(),
-      say,
-      report: (text: string) => void process.stderr.write(text),
-      isTerminal: process.stderr.isTTY,
-    };
-    if (verb === "compress") return (await import("../../batch/run-compress.ts")).runCompress(values, io);
+    if (verb === "compress") return (await import("../../batch/trajectories/compress.ts")).runCompress(values, io);
     return (await import("../../batch/run-batch.ts")).runBatch(values, io);
   },
 });

@@ -6,6 +6,7 @@ import { loadConfig } from "../../agent-core/config/config.ts";
 import { configFile, homeFolder } from "../../agent-core/config/home.ts";
 import { changeConfig } from "../../agent-core/config/home-file.ts";
 import { takeEnvironment } from "../../agent-core/host/terminals/command-environment.ts";
+import { say } from "../output.ts";
 import { EXIT, subcommand } from "../subcommand.ts";
 
 const needs = "the name of a setting, such as agent.max_turns; docs/config.md lists them";
@@ -118,8 +119,4 @@ async function edit(path: string, editor: string): Promise<void> {
     env: { ...process.env, HERMES_CONFIG: path },
   });
   await once(child, "close");
-}
-
-function say(text: string): void {
-  process.stdout.write(`${text}\n`);
 }

@@ -1,5 +1,6 @@
 /** `hermes connect`: the agent of a server as an agent over stdio, for every editor. The streams load with the first use. */
 import { join } from "node:path";
+import * as tls from "node:tls";
 import { homeFolder } from "../../agent-core/config/home.ts";
 import { messageOf } from "../../agent-core/platform/errors.ts";
 import { isLoopback } from "../../agent-core/protocol/remote.ts";
@@ -30,6 +31,7 @@ async function bridge(address: string, file: string | undefined): Promise<number
   const { gatheredOutput, incomingMessages } = await import("../../agent-core/entry/message-lines.ts");
   const { remoteStream, remoteUrl } = await import("../../agent-core/protocol/remote-stream.ts");
   const url = remoteUrl(address);
+  if (/^(?:wss|https):$/.test(url.protocol)) trustSystemAuthorities();
   const log = (line: string): void => void process.stderr.write(`hermes connect: ${line}\n`);
   const remote = remoteStream(
     { url, token: tokenFor(url, file) },
@@ -48,6 +50,11 @@ async function bridge(address: string, file: string | undefined): Promise<number
   );
   if (fault !== undefined) log(messageOf(fault));
   process.exit(fault === undefined ? EXIT.done : EXIT.failed); // standard input may still be open
+}
+
+/** Node itself trusts its own list of authorities and NODE_EXTRA_CA_CERTS. Older than 22.19, it has only these. */
+function trustSystemAuthorities(): void {
+  tls.setDefaultCACertificates?.([...tls.getCACertificates("default"), ...tls.getCACertificates("system")]);
 }
 
 /** The token in the home belongs to this machine's own server: no other one gets it. */

@@ -1,11 +1,11 @@
 /** `hermes gateway`. */
 import { localAgent } from "../../agent-core/entry/local-agent.ts";
 import { terminalDialog } from "../../agent-core/entry/terminal-dialog.ts";
-import { VERSION } from "../../agent-core/entry/version.ts";
 import { takeEnvironment } from "../../agent-core/host/terminals/command-environment.ts";
 import { systemClock } from "../../agent-core/platform/clock.ts";
 import { runGateway, statusLines } from "../../gateway/run-gateway.ts";
 import { gatewaySettings } from "../../gateway/settings.ts";
+import { say } from "../output.ts";
 import { EXIT, subcommand } from "../subcommand.ts";
 
 const codes = { ended: EXIT.done, taken: EXIT.tryAgain, lost: EXIT.failed } as const;
@@ -29,7 +29,8 @@ export const command = subcommand({
       case "run":
         return run(environment, settings);
       case "status":
-        return print(await statusLines(settings));
+        for (const line of await statusLines(settings)) say(line);
+        return EXIT.done;
       case "setup": {
         const dialog = terminalDialog(process.stdin, process.stdout);
         const { setUpGateway } = await import("../../gateway/setup.ts");
@@ -40,23 +41,14 @@ export const command = subcommand({
       case "uninstall": {
         const { installService, uninstallService } = await import("../../gateway/service.ts");
         const [node, program = ""] = [process.execPath, process.argv[1]];
-        const facts = {
-          node,
-          program,
-          home: settings.home,
-          platform: process.platform,
-          path: environment["PATH"] ?? "",
-        };
-        return print(await (verb === "install" ? installService(facts) : uninstallService(facts)));
+        const { platform } = process;
+        const facts = { node, program, home: settings.home, platform, path: environment["PATH"] ?? "" };
+        for (const line of await (verb === "install" ? installService : uninstallService)(facts)) say(line);
+        return EXIT.done;
       }
     }
   },
 });
-
-function print(lines: readonly string[]): number {
-  process.stdout.write(lines.map((line) => `${line}\n`).join(""));
-  return EXIT.done;
-}
 
 async function run(
   environment: ReturnType<typeof takeEnvironment>,
@@ -68,12 +60,11 @@ async function run(
     ending.abort();
   };
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(name, end);
-  const { app, dispose } = localAgent(environment);
   const log = (line: string): void => void process.stderr.write(`${new Date().toISOString()} ${line}\n`);
+  const service = localAgent(environment);
   try {
-    const ended = await runGateway({ settings, app, version: VERSION, clock: systemClock, log, signal: ending.signal });
-    return codes[ended];
+    return codes[await runGateway({ settings, service, clock: systemClock, log, signal: ending.signal })];
   } finally {
-    await dispose();
+    await service.dispose();
   }
 }

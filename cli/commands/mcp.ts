@@ -20,20 +20,14 @@ export const command = subcommand({
     cwd: CWD,
     yes: YES,
     json: { kind: "flag", summary: "print every session/update as a line of JSON" },
-    device: {
-      kind: "flag",
-      verbs: ["signin", "login"],
-      summary: "sign in with a code that you enter on any device",
-    },
   },
   examples: [
     ["mcp", "list the servers and their tools"],
-    ["mcp signin github --device", "sign in with a code"],
+    ["mcp signin github", "sign in with the browser"],
   ],
-  async run({ verb, operands, values: { cwd, yes, json, device } }) {
+  async run({ verb, operands, values: { cwd, yes, json } }) {
     const { runSlashCommand } = await import("../chat/one-shot.ts");
-    const { DEVICE } = await import("../../agent-core/mcp/mcp-command.ts");
-    const words = ["/mcp", verb, ...operands, ...(device ? [DEVICE] : []), "--wait"];
+    const words = ["/mcp", verb, ...operands, "--wait"];
     return runSlashCommand(words.join(" "), { cwd, allowAll: yes, json });
   },
 });

@@ -6,6 +6,7 @@ import { UsageError } from "../../agent-core/platform/errors.ts";
 import { visibleText } from "../../agent-core/platform/visible-text.ts";
 import { Pairing, type PairingEntry } from "../../gateway/pairing.ts";
 import { gatewayFolder } from "../../gateway/settings.ts";
+import { say } from "../output.ts";
 import { EXIT, subcommand } from "../subcommand.ts";
 
 export const command = subcommand({
@@ -50,8 +51,4 @@ export const command = subcommand({
 /** The name is the person's own choice and proves nothing. */
 function lineOf({ platform, user, name }: PairingEntry): string {
   return `${platform.padEnd(10)} ${user.padEnd(16)} ${JSON.stringify(visibleText(name))}`;
-}
-
-function say(line: string): void {
-  process.stdout.write(`${line}\n`);
 }

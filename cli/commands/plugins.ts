@@ -3,6 +3,7 @@ import { homeFolder } from "../../agent-core/config/home.ts";
 import { takeEnvironment } from "../../agent-core/host/terminals/command-environment.ts";
 import { listPlugins, switchPlugin } from "../../agent-core/plugins/find-plugins.ts";
 import { reportConfigErrors } from "../config-errors.ts";
+import { say } from "../output.ts";
 import { CWD, EXIT, subcommand } from "../subcommand.ts";
 
 const operands = "NAME";
@@ -23,7 +24,7 @@ export const command = subcommand({
     await reportConfigErrors();
     const home = homeFolder(takeEnvironment());
     const lines = verb === "list" ? await listPlugins(home) : [await switchPlugin(home, name, verb === "enable")];
-    process.stdout.write(lines.map((line) => `${line}\n`).join(""));
+    for (const line of lines) say(line);
     return EXIT.done;
   },
 });

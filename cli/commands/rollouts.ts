@@ -1,7 +1,7 @@
 /** `hermes rollouts`. The code loads with its first use. */
-import { takeEnvironment } from "../../agent-core/host/terminals/command-environment.ts";
 import { rolloutOptions } from "../../batch/rollouts/rollout-options.ts";
 import { subcommand } from "../subcommand.ts";
+import { batchIo } from "./batch.ts";
 
 export const command = subcommand({
   verbs: {
@@ -16,11 +16,6 @@ export const command = subcommand({
   ],
   async run({ verb, values }) {
     const { runRollouts } = await import("../../batch/rollouts/run-rollouts.ts");
-    return runRollouts(verb, values, {
-      environment: takeEnvironment(),
-      say: (text) => void process.stdout.write(text),
-      report: (text) => void process.stderr.write(text),
-      isTerminal: process.stderr.isTTY,
-    });
+    return runRollouts(verb, values, batchIo());
   },
 });

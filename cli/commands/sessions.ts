@@ -7,12 +7,12 @@ import {
   methods,
   type SessionInfo,
 } from "@zed-industries/agent-client-protocol";
-import { terminalDialog } from "../../agent-core/entry/terminal-dialog.ts";
 import { UsageError } from "../../agent-core/platform/errors.ts";
 import { call } from "../../agent-core/protocol/method.ts";
 import { HermesListedSession, sessionMethods, unstableMethods } from "../../agent-core/protocol/sessions.ts";
 import { withAgent } from "../agent-requests.ts";
 import { findSession } from "../chat/find-session.ts";
+import { agrees, say } from "../output.ts";
 import { CWD, EXIT, type Option, subcommand, type Values, YES } from "../subcommand.ts";
 
 const operands = "SESSION";
@@ -32,7 +32,6 @@ const options = {
   },
   output: { kind: "text", short: "o", value: "FILE", verbs: ["export"], summary: "default: standard output" },
   "older-than": { kind: "text", value: "30d", verbs: ["prune"], summary: "days (d) or weeks (w) without a change" },
-  again: { kind: "flag", verbs: ["import"], summary: "also sessions that were deleted here" },
   yes: { ...YES, verbs: ["delete", "prune"], summary: "delete without a question" },
 } as const satisfies Record<string, Option>;
 
@@ -114,9 +113,9 @@ const works: Readonly<Record<keyof typeof verbs, Work>> = {
     for (const { sessionId } of old) await agent.request(methods.agent.session.delete, { sessionId });
     return done(`Deleted ${old.length} sessions.`);
   },
-  async import(agent, [folder], { again }) {
+  async import(agent, [folder]) {
     const path = folder === undefined ? {} : { path: resolve(folder) };
-    return done((await call(agent, sessionMethods.import, { ...path, again })).summary);
+    return done((await call(agent, sessionMethods.import, path)).summary);
   },
 };
 
@@ -125,7 +124,6 @@ function done(text: string): number {
   return EXIT.done;
 }
 
-/** Pages of the list up to `limit` sessions. */
 async function listed(agent: ClientContext, cwd: string | undefined, limit: number): Promise<readonly SessionInfo[]> {
   const found: SessionInfo[] = [];
   let cursor: string | null | undefined;
@@ -165,16 +163,4 @@ function ageOf(age: string | undefined): number {
   const [, count, unit] = /^(\d+)([dw])$/.exec(age ?? "") ?? [];
   if (count === undefined) throw new UsageError("--older-than needs an age, such as 30d or 8w");
   return Number(count) * (unit === "w" ? 7 : 1) * 86_400_000;
-}
-
-/** False without a terminal. */
-async function agrees(question: string): Promise<boolean> {
-  if (!process.stdin.isTTY) throw new UsageError(`${question} Add --yes: there is no terminal to ask at`);
-  const dialog = terminalDialog(process.stdin, process.stderr);
-  const answer = await dialog.ask(`${question} [y/N] `).finally(() => dialog.close());
-  return /^y/i.test(answer ?? "");
-}
-
-function say(text: string): void {
-  process.stdout.write(`${text}\n`);
 }

@@ -2,20 +2,12 @@
 import { configuredAgent } from "../../agent-core/agent/configured-agent.ts";
 import { type Environment, homeFolder, skillsFolder } from "../../agent-core/config/home.ts";
 import { takeEnvironment } from "../../agent-core/host/terminals/command-environment.ts";
-import { messageOf } from "../../agent-core/platform/errors.ts";
 import { visibleText } from "../../agent-core/platform/visible-text.ts";
-import {
-  DEFAULT_SOURCES,
-  findUpdates,
-  offerText,
-  SkillHub,
-  type SkillOffer,
-  searchSkills,
-} from "../../agent-core/skills/skill-hub.ts";
+import { runHubVerb } from "../../agent-core/skills/skill-hub.ts";
 import { foreignPlatform, SkillLibrary } from "../../agent-core/skills/skill-library.ts";
-
 import { reportConfigErrors } from "../config-errors.ts";
-import { CWD, subcommand, YES } from "../subcommand.ts";
+import { agrees, say } from "../output.ts";
+import { CWD, EXIT, subcommand, YES } from "../subcommand.ts";
 
 export type SkillsCommand = {
   readonly verb: SkillVerb;
@@ -25,27 +17,16 @@ export type SkillsCommand = {
   readonly cwd: string;
   readonly environment: Environment;
   readonly say: (line: string) => void;
-  /** Takes the line about a failure. */
-  readonly report: (line: string) => void;
   /** True when the user agrees to the installation that `say` has shown. */
   readonly confirm: () => Promise<boolean>;
 };
-
-/** Agrees to an installation, unasked with `--yes`. */
-async function asksUser(): Promise<boolean> {
-  const { terminalDialog } = await import("../../agent-core/entry/terminal-dialog.ts");
-  const dialog = terminalDialog(process.stdin, process.stdout);
-  const answer = await dialog.ask("Install? [y/N] ");
-  dialog.close();
-  return /^y/i.test(answer ?? "");
-}
 
 const needs = "a name; hermes skills list shows the names";
 const verbs = {
   list: { summary: "list the skills of this folder, of the Hermes home and of Hermes itself" },
   search: { summary: "search the sources of the hub (skills.hub_sources in config.yaml)", operands: "[WORDS…]" },
   install: {
-    summary: "install skills from a folder, a git address or owner/repository/path",
+    summary: "install skills from a folder, an address or owner/repository/path",
     operands: "SOURCE",
     needs: "a source",
   },
@@ -66,65 +47,23 @@ export const command = subcommand({
     await reportConfigErrors();
     return runSkillsCommand({
       ...{ verb, cwd, operand: operands.join(" "), environment: takeEnvironment() },
-      say: (line) => void process.stdout.write(`${line}\n`),
-      report: (line) => void process.stderr.write(`${line}\n`),
-      confirm: () => (yes ? Promise.resolve(true) : asksUser()),
+      say,
+      confirm: () => (yes ? Promise.resolve(true) : agrees("Install?")),
     });
   },
 });
 
 /** Returns the exit code. */
 export async function runSkillsCommand(command: SkillsCommand): Promise<number> {
-  const { verb, operand, cwd, environment, say, report } = command;
-  const hub = new SkillHub(skillsFolder(homeFolder(environment)), cwd);
-  const { signal } = new AbortController();
-  try {
-    switch (verb) {
-      case "list":
-        return await list(command);
-      case "search":
-        return await search(command, signal);
-      case "install":
-        return await install(hub, await hub.fetch(operand, signal), command);
-      case "update": {
-        if (operand !== "" && (await hub.lock())[operand] === undefined) {
-          throw new Error(`The hub did not install a skill ${JSON.stringify(operand)}.`);
-        }
-        const { offers, notes } = await findUpdates(hub, operand, signal);
-        for (const note of notes) say(note);
-        for (const offer of offers) await install(hub, offer, command);
-        return 0;
-      }
-      case "uninstall":
-        await hub.uninstall(operand);
-        say(`Uninstalled ${operand}.`);
-        return 0;
-    }
-  } catch (error) {
-    report(`hermes: ${messageOf(error)}`);
-    return 1;
-  }
-}
-
-async function install(hub: SkillHub, offer: SkillOffer, { say, confirm }: SkillsCommand): Promise<number> {
-  say(offerText(offer));
-  if (offer.skills.length === 0) return 1;
-  if (!(await confirm())) {
-    say("Nothing was installed.");
-    return 1;
-  }
-  say(`Installed: ${(await hub.confirm(offer.id, new AbortController().signal)).join(", ")}.`);
-  return 0;
-}
-
-async function search({ operand, cwd, environment, say }: SkillsCommand, signal: AbortSignal): Promise<number> {
+  const { verb, operand, cwd, environment, say, confirm: agrees } = command;
+  if (verb === "list") return list(command);
   const { options } = await configuredAgent(environment, "cli");
-  const { hubSources: sources = DEFAULT_SOURCES } = options.skills || {};
-  const words = operand.split(/\s+/).filter((word) => word !== "");
+  const { hubSources: sources } = options.skills || {};
   const homeSkills = skillsFolder(homeFolder(environment));
-  const { ok, lines } = await searchSkills({ words, sources, homeSkills, cwd, signal });
-  for (const line of lines) say(line);
-  return ok ? 0 : 1;
+  const install = (address: string): string => `skills install ${address}`;
+  const { signal } = new AbortController();
+  const isDone = await runHubVerb(verb, operand, { homeSkills, cwd, sources, signal, say, install, agrees });
+  return isDone ? EXIT.done : EXIT.failed;
 }
 
 /** Prints all skills, usable in a session or not, and those that do not load. */

@@ -27,7 +27,6 @@ export function works(name: string, text: string): readonly Diagnosis[] {
   return [{ name, state: "works", text }];
 }
 
-/** The usable names in one line, and a line for each problem. */
 export function summed(name: string, usable: readonly string[], problems: readonly Diagnosis[]): readonly Diagnosis[] {
   if (usable.length === 0) return problems.length > 0 ? problems : works(name, "none");
   return [...works(name, usable.join(", ")), ...problems];

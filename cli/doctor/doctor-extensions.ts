@@ -152,7 +152,6 @@ async function others({ home, cwd }: Facts): Promise<readonly Diagnosis[]> {
   const found = await Promise.all([
     oldSessions(home),
     gatewayHooks(home),
-    subAgents(cwd),
     ...CLAUDE_FILES.map((file) => claudeSettings(cwd, file)),
   ]);
   return found.flat().map((files) => ({
@@ -178,14 +177,6 @@ async function gatewayHooks(home: string): Promise<readonly ForeignFiles[]> {
   if (names.length === 0) return [];
   const text = `hooks in Python for a messenger gateway do not run: ${names.join(", ")}, in ${folder}`;
   return [{ text, fix: "write them as commands, in the section hooks of config.yaml" }];
-}
-
-async function subAgents(cwd: string): Promise<readonly ForeignFiles[]> {
-  const folder = ".claude/agents";
-  const files = (await readdir(join(cwd, folder)).catch(() => [])).filter((name) => name.endsWith(".md"));
-  if (files.length === 0) return [];
-  const fix = "turn those that you need into skills, which delegated tasks can use";
-  return [{ text: `${folder} is not used: ${files.join(", ")}`, fix }];
 }
 
 /** Sections of Claude Code's settings, and what takes their place. */

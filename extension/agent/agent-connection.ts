@@ -12,7 +12,7 @@ import {
 
 /** Parts of ACP that an agent has. */
 export type AgentOffers = {
-  /** The methods of Hermes' own. */
+  /** It has the `_hermes/*` methods. */
   readonly hermes: boolean;
   readonly load: boolean;
   readonly list: boolean;

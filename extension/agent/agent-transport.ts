@@ -22,6 +22,9 @@ export async function openProgram(start: GroupStart, onStderr: (text: string) =>
   };
 }
 
+/** A shorter loss of the connection has no line in the conversation. Milliseconds. */
+const SHORT_LOSS_MS = 3_000;
+
 /** VS Code's secret storage. */
 export type TokenStore = Pick<vscode.SecretStorage, "get" | "store" | "delete">;
 
@@ -43,23 +46,42 @@ export async function openServer({ title, url: text, tokens, report }: ServerPla
   if (token === undefined) throw new Error(vscode.l10n.t("{0} needs its token. Send a message to try again.", title));
   await tokens.store(key, token);
   const ended = Promise.withResolvers<string>();
+  const ending = new AbortController();
+  let waiting: NodeJS.Timeout | undefined;
+  let isReported = false;
   const stream = remoteStream(
     { url, token: token === "" ? undefined : token },
     {
-      changed: (change) =>
-        report(
-          change.state === "connected"
-            ? vscode.l10n.t("Connected to {0} again.", title)
-            : vscode.l10n.t("{0} goes on without this window, which connects again: {1}.", title, change.reason),
-        ),
+      signal: ending.signal,
+      changed(change) {
+        if (change.state === "lost") {
+          const text = vscode.l10n.t(
+            "The connection to {0} was lost, and is opened again. A running turn goes on. ({1})",
+            title,
+            change.reason,
+          );
+          waiting ??= setTimeout(() => {
+            isReported = true;
+            report(text);
+          }, SHORT_LOSS_MS);
+          return;
+        }
+        clearTimeout(waiting);
+        if (isReported) report(vscode.l10n.t("Connected to {0} again.", title));
+        [waiting, isReported] = [undefined, false];
+      },
       failed: (reason, isRefused) => {
         if (isRefused) void tokens.delete(key);
         ended.resolve(reason);
       },
     },
   );
-  // The connection's own end closes the stream.
-  return { stream, ended: ended.promise, end: () => stream.writable.abort().catch(() => undefined) };
+  const end = (): Promise<void> => {
+    clearTimeout(waiting);
+    ending.abort();
+    return Promise.resolve();
+  };
+  return { stream, ended: ended.promise, end };
 }
 
 function askToken(title: string, url: URL): Thenable<string | undefined> {

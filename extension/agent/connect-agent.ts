@@ -18,7 +18,7 @@ import { extensionMethods, openUrlMethod } from "../../agent-core/protocol/exten
 import { fileMethods, type HermesOpenFiles } from "../../agent-core/protocol/files.ts";
 import { onAgentNotification, onAgentRequest } from "../../agent-core/protocol/handle.ts";
 import { learningMethods } from "../../agent-core/protocol/learning.ts";
-import { notify } from "../../agent-core/protocol/method.ts";
+import { call, notify } from "../../agent-core/protocol/method.ts";
 import {
   type HermesPasswordQuestion,
   passwordMethod,
@@ -26,11 +26,12 @@ import {
   terminalMethods,
 } from "../../agent-core/protocol/processes.ts";
 import { sessionMethods } from "../../agent-core/protocol/sessions.ts";
+import { allowListMethod, settingsMethods } from "../../agent-core/protocol/settings.ts";
 import type { ClientServices } from "../client/client-services.ts";
 import { registerFileChanges, registerFileRequests } from "../client/file-requests.ts";
-import { registerSemanticRequests } from "../language/semantic-requests.ts";
 import { askEditorModel, listEditorModels } from "../models/editor-models.ts";
 import { showInformation } from "../notifications.ts";
+import { registerSemanticRequests } from "../semantic-tools/semantic-requests.ts";
 
 const OURS: HermesClientCapabilities = {
   expectedText: true,
@@ -83,18 +84,39 @@ export async function connect(stream: Stream, services: ClientServices): Promise
   registerSessionFacts(app, services);
   registerEditorRequests(app, services);
   registerSemanticRequests(app);
-  const { connection } = await initialize(app, stream, { ...CAPABILITIES, _meta: { hermes: OURS } });
+  onAgentRequest(app, allowListMethod, async ({ params }) => {
+    await changeAllowList(params);
+    return {};
+  });
+  const hermes = { ...OURS, allowList: allowList() };
+  const { connection } = await initialize(app, stream, { ...CAPABILITIES, _meta: { hermes } });
   const { agent } = connection;
   const changes = [
     vscode.lm.onDidChangeChatModels(() => notify(agent, editorModelMethods.changed, {})),
     vscode.workspace.onDidSaveTextDocument(({ uri }) => {
       if (uri.scheme === "file") notify(agent, fileMethods.saved, { path: uri.fsPath });
     }),
+    vscode.workspace.onDidChangeConfiguration((change) => {
+      if (!change.affectsConfiguration("hermes.commands.allow")) return;
+      const sent = call(agent, settingsMethods.setAllowList, { rows: allowList() });
+      sent.catch(() => undefined); // the agent ended, and the next one gets the list at its start
+    }),
   ];
   void connection.closed.finally(() => {
     for (const change of changes) change.dispose();
   });
   return connection;
+}
+
+/** The user's own list. A repository cannot change it: its scope is the application. */
+function allowList(): readonly string[] {
+  return vscode.workspace.getConfiguration("hermes").get<readonly string[]>("commands.allow", []);
+}
+
+async function changeAllowList({ row, isIn }: { readonly row: string; readonly isIn: boolean }): Promise<void> {
+  const others = allowList().filter((each) => each !== row);
+  const settings = vscode.workspace.getConfiguration("hermes");
+  await settings.update("commands.allow", isIn ? [...others, row] : others, vscode.ConfigurationTarget.Global);
 }
 
 /** Client of ACP alone. */

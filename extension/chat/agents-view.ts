@@ -49,6 +49,8 @@ export class AgentsView implements vscode.TreeDataProvider<AgentGroup | AgentRow
   #clock: NodeJS.Timeout | undefined;
   /** The tree as VS Code has it, as JSON. */
   #shown = "";
+  /** The newer tree that VS Code fetches next. */
+  #next: AgentGroup[] | undefined;
 
   readonly onDidChangeTreeData = this.#changed.event;
 
@@ -65,7 +67,8 @@ export class AgentsView implements vscode.TreeDataProvider<AgentGroup | AgentRow
 
   async getChildren(parent?: AgentGroup | AgentRow): Promise<(AgentGroup | AgentRow)[]> {
     if (parent !== undefined) return "rows" in parent ? [...parent.rows] : [];
-    const groups = await this.#groups();
+    const groups = this.#next ?? (await this.#groups());
+    this.#next = undefined;
     this.#shown = JSON.stringify(groups);
     return groups;
   }
@@ -84,9 +87,7 @@ export class AgentsView implements vscode.TreeDataProvider<AgentGroup | AgentRow
     }
   }
 
-  getTreeItem(element: AgentGroup | AgentRow): vscode.TreeItem {
-    return "rows" in element ? groupItem(element) : rowItem(element);
-  }
+  readonly getTreeItem = itemOf;
 
   dispose(): void {
     clearTimeout(this.#timer);
@@ -118,7 +119,9 @@ export class AgentsView implements vscode.TreeDataProvider<AgentGroup | AgentRow
       this.#timer = undefined;
       // VS Code loses a click on a row that it draws again.
       const groups = await this.#groups().catch(() => undefined); // the next change tries again
-      if (groups !== undefined && JSON.stringify(groups) !== this.#shown) this.#changed.fire();
+      if (groups === undefined || JSON.stringify(groups) === this.#shown) return;
+      this.#next = groups;
+      this.#changed.fire();
     }, SETTLE_MS);
   }
 }
@@ -169,6 +172,10 @@ export function groupsOf(rows: readonly AgentRow[]): AgentGroup[] {
   const here = currentFolder();
   // A stable sort keeps the order of the most urgent rows among the others.
   return groups.toSorted((left, right) => Number(right.folder === here) - Number(left.folder === here));
+}
+
+export function itemOf(element: AgentGroup | AgentRow): vscode.TreeItem {
+  return "rows" in element ? groupItem(element) : rowItem(element);
 }
 
 function groupItem({ folder, rows }: AgentGroup): vscode.TreeItem {
@@ -266,7 +273,7 @@ export async function decideAgent({ sessions, review }: Services, row: unknown, 
   const id = idOf(row, editors);
   if (id === undefined) return;
   for (const uri of review.documents.filter(({ fsPath }) => sessions.editorOf(fsPath) === id)) {
-    if (keeps) review.keepFile(uri);
-    else await review.undoFile(uri);
+    if (keeps) review.keep(uri);
+    else await review.undo(uri);
   }
 }

@@ -1,8 +1,8 @@
 /** Builds the sessions of the window, with what they need of VS Code: folders, settings and the window's memory. */
 import * as vscode from "vscode";
 import { EditorServers } from "../agent/editor-servers.ts";
-import { attachmentTexts, isMissing, promptBlocks } from "../context/prompt-blocks.ts";
-import type { TerminalOutputs } from "../context/terminal-outputs.ts";
+import { attachmentTexts, isMissing, promptBlocks } from "../attachments/prompt-blocks.ts";
+import type { TerminalOutputs } from "../attachments/terminal-outputs.ts";
 import { showInformation } from "../notifications.ts";
 import { Requests } from "../requests/requests.ts";
 import type { DiskEdits } from "../review/disk-edits.ts";
@@ -49,7 +49,7 @@ export function buildSessions(
     {
       agentOf: (sessionId) => agents.of(sessionId),
       diskEdits,
-      place: () => sessionPlace(lastModel.chosen, servers),
+      place: (folder) => sessionPlace(lastModel.chosen, servers, folder),
       warnings: () => servers.takeProblems(),
       observed: (session, event) => {
         watch.observe(session, event);
@@ -74,15 +74,20 @@ export function buildSessions(
   return sessions;
 }
 
-async function sessionPlace(model: string | undefined, servers: EditorServers): Promise<SessionPlace> {
-  const [cwd, ...additionalDirectories] = foldersOnDisk().map(({ uri }) => uri.fsPath);
+async function sessionPlace(
+  model: string | undefined,
+  servers: EditorServers,
+  folder: string | undefined,
+): Promise<SessionPlace> {
+  const folders = folder === undefined ? foldersOnDisk().map(({ uri }) => uri.fsPath) : [folder];
+  const [cwd, ...additionalDirectories] = folders;
   if (cwd === undefined) throw new Error(vscode.l10n.t("Open a folder to start: the agent works in a folder."));
   const hermes = { trusted: vscode.workspace.isTrusted, ...(model !== undefined && { model }) };
   const isWanted = vscode.workspace.getConfiguration("hermes").get("mcp.useEditorServers", true);
   // A workspace's own value is left out: its servers need the user's consent.
   const setting = vscode.workspace.getConfiguration("mcp").inspect("servers")?.globalValue;
-  const { workspaceFile, workspaceFolders: [folder] = [] } = vscode.workspace;
-  const workspace = String(workspaceFile ?? folder?.uri ?? "");
+  const { workspaceFile, workspaceFolders: [first] = [] } = vscode.workspace;
+  const workspace = String(workspaceFile ?? first?.uri ?? "");
   const mcpServers = isWanted ? await servers.read({ setting, cwd, workspace, environment: process.env }) : [];
   return { cwd, additionalDirectories, mcpServers, _meta: { hermes } };
 }

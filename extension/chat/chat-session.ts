@@ -18,7 +18,6 @@ import {
   steerMethod,
 } from "../../agent-core/protocol/conversation.ts";
 import { call, readMeta } from "../../agent-core/protocol/method.ts";
-import type { PanelCommand } from "../../agent-core/protocol/panel-events.ts";
 import { processMethods } from "../../agent-core/protocol/processes.ts";
 import {
   type HermesLoadMeta,
@@ -27,10 +26,10 @@ import {
   sessionMethods,
 } from "../../agent-core/protocol/sessions.ts";
 import { type AgentConnection, AUTH_REQUIRED, blocksFor, needsSignIn, placeFor } from "../agent/agent-connection.ts";
-import { asContent } from "../context/prompt-blocks.ts";
+import { asContent } from "../attachments/prompt-blocks.ts";
 import { EarlierMessages } from "./earlier-messages.ts";
 import { EventLog } from "./event-log.ts";
-import type { PromptContent } from "./prompt-queue.ts";
+import { contentOf, type PromptContent } from "./prompt-queue.ts";
 import { type SelectedOption, SessionOptions } from "./session-options.ts";
 import { closedSession, type Failure, reduceSession, type SessionEffect, type SessionEvent } from "./session-state.ts";
 
@@ -45,14 +44,14 @@ export type SessionPlace = {
 export type SessionPorts = {
   /** Edits on the disk, of agents other than Hermes. */
   readonly diskEdits: { begin(): Promise<void>; collect(): Promise<void>; end(): Promise<void> };
-  /** Rejects with an Error in one line when no folder is open. */
-  readonly place: () => Promise<SessionPlace>;
+  /** `folder`: the session's only one; default: those of the window. Rejects with an Error in one line without any. */
+  readonly place: (folder?: string) => Promise<SessionPlace>;
   /** Warnings about the configuration that no session has shown yet, one line each. */
   readonly warnings: () => readonly string[];
   /** Content blocks of a message, with its attachments as they are now. `report` gets lines for the user. */
   readonly promptBlocks: (content: PromptContent, report: (problem: string) => void) => Promise<PromptBlock[]>;
-  /** Sends a command to the session's panel. */
-  readonly command: (session: ChatSession, command: PanelCommand) => void;
+  /** Puts a message into the composer of the session's panel. */
+  readonly compose: (session: ChatSession, content: PromptContent) => void;
   /** New sessions start with this model. */
   readonly rememberModel: (choice: string) => void;
   /** Called after the agent has opened a session. Other agents than Hermes give no facts about it. */
@@ -65,7 +64,6 @@ export type SessionPorts = {
   readonly edited: (session: ChatSession, paths: readonly string[]) => void;
   /** A running turn has called another tool. */
   readonly stepped: () => void;
-  /** The session has handled an event. */
   readonly observed: (session: ChatSession, event: SessionEvent) => unknown;
   /** Called before a session without a turn closes. */
   readonly closing: (session: ChatSession) => void;
@@ -73,7 +71,6 @@ export type SessionPorts = {
   readonly closed: (session: ChatSession, isOpen: boolean) => void;
 };
 
-/** A stored session to load. */
 export type StoredSession = {
   readonly sessionId: string;
   /** The user chose it: the panel reports a failure to load it. */
@@ -95,6 +92,8 @@ export class ChatSession {
   #busyInputMode: HermesOpenedMeta["busyInputMode"];
   #step: string | undefined;
   readonly agent: AgentConnection;
+  /** Folder of a session outside of the window's folders. */
+  folder: string | undefined;
 
   /** `stored`: the session to load; default: a new one. `open` opens it, after `ready` has settled. */
   constructor(ports: SessionPorts, agent: AgentConnection, stored?: StoredSession, ready?: Promise<unknown>) {
@@ -222,10 +221,7 @@ export class ChatSession {
         void this.#cancel();
         break;
       case "compose":
-        this.#ports.command(this, { kind: "compose", text: effect.text });
-        break;
-      case "attach":
-        this.#ports.command(this, { kind: "attach", attachments: effect.attachments });
+        this.#ports.compose(this, contentOf(effect));
         break;
       case "remember-model":
         this.#rememberModel();
@@ -240,15 +236,10 @@ export class ChatSession {
     // The panel shows the earlier session until this one is complete.
     this.log.hold();
     try {
-      const place = await this.#ports.place();
+      const place = await this.#ports.place(this.folder);
       const agent = await this.agent.agent();
       const loadError = await this.#signedIn(() => this.#loadOrCreate(agent, place));
-      const busyInputMode = this.#busyInputMode;
-      this.dispatch({
-        ...{ type: "opened", attempt },
-        ...(loadError !== undefined && { loadError }),
-        ...(busyInputMode !== undefined && { busyInputMode }),
-      });
+      this.dispatch({ type: "opened", attempt, loadError, busyInputMode: this.#busyInputMode });
       for (const text of this.#ports.warnings()) this.log.push({ kind: "notice", severity: "warning", text });
     } catch (error) {
       this.dispatch({ type: "open-failed", attempt, message: await this.agent.explain(error), ...faultOf(error) });
@@ -441,7 +432,7 @@ function faultOf(error: unknown): Omit<Failure, "message"> {
   if (!(error instanceof RequestError)) return {};
   const known = HermesFaultData.safeParse(error.data).data;
   const fault = known?.kind ?? (error.code === AUTH_REQUIRED ? "authentication" : undefined);
-  return { ...(fault !== undefined && { fault }), ...(known?.keyFor !== undefined && { keyFor: known.keyFor }) };
+  return { fault, keyFor: known?.keyFor };
 }
 
 /** True when the session stays open. */

@@ -1,6 +1,7 @@
 /** Sessions in tabs of the editor. Each tab has a panel, and its title and icon show the session's title and state. */
 import * as vscode from "vscode";
 import * as z from "zod";
+import { truncate } from "../../agent-core/platform/one-line.ts";
 import { SESSION_TAB } from "../commands/show-panel.ts";
 import type { ChatSession } from "./chat-session.ts";
 import { type PageParts, servePage } from "./panel-page.ts";
@@ -114,6 +115,6 @@ const STATES: Readonly<Record<SessionActivity, string>> = {
 };
 
 function titleOf({ title = UNTITLED }: ChatSession, state: SessionActivity | undefined): string {
-  const short = title.length > TITLE_CHARS ? `${title.slice(0, TITLE_CHARS - 1).trimEnd()}…` : title;
+  const short = truncate(title, TITLE_CHARS);
   return state === undefined ? short : `${short} (${STATES[state]})`;
 }

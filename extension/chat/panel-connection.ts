@@ -1,12 +1,6 @@
 /** The host's end of the connection to one panel: facts of the workspace, one-shot commands, and its session's log. */
 import { randomUUID } from "node:crypto";
-import type {
-  ExtensionActed,
-  HistoryUpdate,
-  HostMessage,
-  PanelCommand,
-  WorkspaceFacts,
-} from "../../agent-core/protocol/panel-events.ts";
+import type { HostMessage, PanelCommand, WorkspaceFacts } from "../../agent-core/protocol/panel-events.ts";
 import type { EventLog } from "./event-log.ts";
 
 type QueuedCommand = Extract<HostMessage, { type: "command" }>;
@@ -63,37 +57,11 @@ export class PanelConnection {
     this.#post?.(queued);
   }
 
-  /** Reaches only a panel that runs: a new panel asks for the list by itself. */
-  history(update: HistoryUpdate): void {
-    this.#post?.({ type: "history", update });
-  }
-
-  /** Reaches only a panel that runs: the outcome of an earlier action is of no use to a new one. */
-  extensionActed(acted: ExtensionActed): void {
-    this.#post?.({ type: "extension-acted", acted });
-  }
-
-  /** Reaches only a panel that runs, whose page shows the contents of the window. */
-  context(sessionId: string, context: Extract<HostMessage, { type: "context" }>["context"]): void {
-    this.#post?.({ type: "context", sessionId, context });
-  }
-
-  /** Reaches only a panel that runs: the search was the panel's. */
-  mentions(found: Omit<Extract<HostMessage, { type: "mentions" }>, "type">): void {
-    this.#post?.({ type: "mentions", ...found });
-  }
-
-  /** Reaches only a panel that runs: a new panel shows no conversation of a sub-agent. */
-  taskEvents(message: Extract<HostMessage, { type: "task-events" }>): void {
+  /** Reaches only a page that runs: it has asked, or asks anew when it comes back. */
+  post(message: Exclude<HostMessage, { type: "events" | "facts" | "ask-focus" | "command" }>): void {
     this.#post?.(message);
   }
 
-  /** Reaches only a panel that runs, whose answers have the paths. */
-  pathsChecked(asked: readonly string[], existing: readonly string[]): void {
-    this.#post?.({ type: "paths-checked", asked, existing });
-  }
-
-  /** Shows the session of this log. */
   show(log: EventLog): void {
     if (this.#post !== undefined) this.#log?.detach(this.#post);
     this.#log = log;

@@ -8,8 +8,8 @@ import type { ChatPanel, Panels } from "./panels.ts";
 /** Messages with an action. `servePage` itself handles the others; `ready` attaches the panel. */
 export type PanelRequest = Exclude<PanelMessage, { type: "ack" | "command-done" | "focus" | "has-focus" }>;
 
-export type PanelActions<Type extends PanelRequest["type"] = PanelRequest["type"]> = {
-  readonly [T in Type]: (message: Extract<PanelRequest, { type: T }>) => unknown;
+export type PanelActions = {
+  readonly [T in PanelRequest["type"]]: (message: Extract<PanelRequest, { type: T }>) => unknown;
 };
 
 export type PageParts = {
@@ -73,6 +73,7 @@ export function pageHtml(webview: vscode.Webview, root: vscode.Uri, bundle: "mai
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="${policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="preload" href="${address("codicon.ttf")}" as="font" type="font/ttf" crossorigin>
 <link rel="stylesheet" href="${address(`${bundle}.css`)}">
 <title>Hermes</title>
 </head>

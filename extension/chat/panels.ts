@@ -5,12 +5,12 @@ import { INITIAL_FACTS } from "../../agent-core/protocol/initial-facts.ts";
 import type { PanelCommand, WorkspaceFacts } from "../../agent-core/protocol/panel-events.ts";
 import type { ChatSession } from "./chat-session.ts";
 import { PanelConnection } from "./panel-connection.ts";
-import type { PromptContent } from "./prompt-queue.ts";
+import { contentOf, type PromptContent } from "./prompt-queue.ts";
 
 type SessionOfPanel = Pick<ChatSession, "log">;
 
 /** Timeout of a page that does not answer because it is about to close; others answer at once. Milliseconds. */
-const DRAFT_MS = 1_000;
+const DRAFT_MS = 5_000;
 
 /** Shows a panel to the user, with the keyboard focus. */
 type Reveal = () => unknown;
@@ -59,10 +59,9 @@ export class ChatPanel {
     this.#takeDraft?.(draft);
   }
 
-  /** Puts an unsent message of another panel into the composer. */
-  giveDraft({ text, attachments = [] }: PromptContent): void {
-    if (text !== "") this.connection.command({ kind: "compose", text });
-    if (attachments.length > 0) this.connection.command({ kind: "attach", attachments });
+  /** Puts an unsent message into the composer. */
+  giveDraft(draft: PromptContent): void {
+    this.connection.command({ kind: "compose", ...contentOf(draft) });
   }
 
   /** Returns the session that it showed before. */
@@ -159,7 +158,6 @@ export class Panels {
     this.setFacts({ processes: processes.length === 0 ? others : [...others, { sessionId, processes }] });
   }
 
-  /** Replaces the extensions of one session. */
   setExtensions({ sessionId, items }: WorkspaceFacts["extensions"][number]): void {
     const others = this.#facts.extensions.filter((entry) => entry.sessionId !== sessionId);
     this.setFacts({ extensions: items.length === 0 ? others : [...others, { sessionId, items }] });

@@ -3,7 +3,6 @@ import type { QueuedPrompt } from "../../agent-core/protocol/panel-events.ts";
 
 export type PromptQueue = readonly QueuedPrompt[];
 
-/** Text and attachments of a message. */
 export type PromptContent = Pick<QueuedPrompt, "text" | "attachments">;
 
 /** The content alone. An empty list of attachments is left out. */

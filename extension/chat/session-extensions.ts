@@ -35,13 +35,14 @@ export class SessionExtensions {
   /** The panel shows the outcome at the item. */
   async act(panel: ChatPanel, act: Omit<HermesExtensionAct, "sessionId">): Promise<void> {
     const { id } = act;
+    const acted = (message: string, isError: boolean): void =>
+      panel.connection.post({ type: "extension-acted", acted: { id, message, isError } });
     try {
-      const sessionId = await openSessionId(panel);
-      if (sessionId === undefined) throw new Error(vscode.l10n.t("no session is open"));
-      const { message } = await call(await this.#worker.agent(), extensionMethods.act, { sessionId, ...act });
-      panel.connection.extensionActed({ id, message, isError: false });
+      await panel.shown.open();
+      const asked = { sessionId: panel.openSessionId, ...act };
+      acted((await call(await this.#worker.agent(), extensionMethods.act, asked)).message, false);
     } catch (error) {
-      panel.connection.extensionActed({ id, message: messageOf(error), isError: true });
+      acted(messageOf(error), true);
     }
   }
 
@@ -65,9 +66,8 @@ export class SessionExtensions {
   async #pathOf(panel: ChatPanel, place: ExtensionPlace): Promise<string> {
     if (place !== "workspaceServers")
       return (await call(await this.#worker.agent(), extensionMethods.places, {}))[place];
-    const sessionId = await openSessionId(panel);
-    if (sessionId === undefined) throw new Error(vscode.l10n.t("no session is open"));
-    return (await this.#list(sessionId)).places[place];
+    await panel.shown.open();
+    return (await this.#list(panel.openSessionId)).places[place];
   }
 
   async #list(sessionId: string): Promise<HermesExtensions> {

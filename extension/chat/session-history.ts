@@ -2,9 +2,10 @@
 import { type ClientContext, methods, type SessionInfo } from "@zed-industries/agent-client-protocol";
 import * as vscode from "vscode";
 import { messageOf } from "../../agent-core/platform/errors.ts";
+import { isSameFolder } from "../../agent-core/platform/paths.ts";
 import { INITIAL_HISTORY } from "../../agent-core/protocol/initial-facts.ts";
 import { call, readMeta } from "../../agent-core/protocol/method.ts";
-import type { HistoryItem, HistoryPage } from "../../agent-core/protocol/panel-events.ts";
+import type { HistoryItem, HistoryPage, HistoryUpdate } from "../../agent-core/protocol/panel-events.ts";
 import {
   type HermesBuilding,
   HermesListedSession,
@@ -137,7 +138,7 @@ export class SessionHistory implements vscode.Disposable {
       this.#cursor = next.cursor;
       const hasMore = next.cursor !== undefined;
       this.#page = { ...this.#page, sessions: [...this.#page.sessions, ...next.sessions], hasMore };
-      this.#panel.connection.history({ kind: "next", sessions: next.sessions, hasMore });
+      this.#send({ kind: "next", sessions: next.sessions, hasMore });
     } catch (error) {
       if (request === this.#requests && this.#page) this.#show({ ...this.#page, error: messageOf(error) });
     } finally {
@@ -150,7 +151,7 @@ export class SessionHistory implements vscode.Disposable {
     this.#building = building.done < building.total ? building : undefined;
     if (this.#page === undefined) return;
     this.#page = this.#withProgress(this.#page);
-    this.#panel.connection.history({ kind: "building", building: this.#building ?? null });
+    this.#send({ kind: "building", building: this.#building ?? null });
     if (this.#building === undefined) this.#refresh();
   }
 
@@ -198,7 +199,8 @@ export class SessionHistory implements vscode.Disposable {
     const { sessions } = await agent.request(methods.agent.session.list, { _meta: { hermes } });
     return sessions.map((session) => {
       const { state, branch } = readMeta(HermesListedSession, session._meta) ?? {};
-      return { ...this.#item(session), cwd: session.cwd, state, branch };
+      const cwd = isSameFolder(session.cwd, currentFolder()) ? currentFolder() : session.cwd;
+      return { ...this.#item(session), cwd, state, branch };
     });
   }
 
@@ -308,14 +310,18 @@ export class SessionHistory implements vscode.Disposable {
       sessionId,
       title: title ?? UNTITLED,
       updatedAt: updatedAt ? Date.parse(updatedAt) : 0,
-      folder: cwd === currentFolder() ? undefined : cwd,
+      folder: isSameFolder(cwd, currentFolder()) ? undefined : cwd,
       isCurrent: sessionId === this.#panel.shown.sessionId,
     };
   }
 
   #show(page: HistoryPage): void {
     this.#page = this.#withProgress(page);
-    this.#panel.connection.history({ kind: "page", page: this.#page });
+    this.#send({ kind: "page", page: this.#page });
+  }
+
+  #send(update: HistoryUpdate): void {
+    this.#panel.connection.post({ type: "history", update });
   }
 
   #withProgress({ building: _, ...page }: HistoryPage): HistoryPage {

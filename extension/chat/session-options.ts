@@ -52,7 +52,6 @@ export class SessionOptions {
     return true;
   }
 
-  /** Sets an option in the agent. */
   async set(agent: ClientContext, choice: Choice): Promise<void> {
     const { sessionId, configId, value } = choice;
     if (configId === MODE_OPTION) {

@@ -71,7 +71,6 @@ export class SessionRestores {
     return restoredEvent(restored, { isUndo: false, hasConversation: false });
   }
 
-  /** Reverts a restore. */
   async undo(restoreId: string): Promise<void> {
     const sessionId = this.#panel.openSessionId;
     const { log } = this.#panel.shown;

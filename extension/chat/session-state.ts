@@ -1,7 +1,7 @@
 /** Life of one session as a pure reducer: each event gives the next state and the effects to run. */
 import type { SessionUpdate, StopReason } from "@zed-industries/agent-client-protocol";
 import * as vscode from "vscode";
-import { type Attachment, attachmentOf } from "../../agent-core/protocol/attachments.ts";
+import { attachmentOf } from "../../agent-core/protocol/attachments.ts";
 import { HermesRewoundMeta } from "../../agent-core/protocol/conversation.ts";
 import { readMeta } from "../../agent-core/protocol/method.ts";
 import type { PanelEvent } from "../../agent-core/protocol/panel-events.ts";
@@ -38,15 +38,19 @@ export type Turn =
   | { readonly kind: "running"; readonly sendsNext: boolean };
 
 /** `fault`, `keyFor`: as in `HermesFaultData`. */
-export type Failure = { readonly message: string; readonly fault?: string; readonly keyFor?: string };
+export type Failure = {
+  readonly message: string;
+  readonly fault?: string | undefined;
+  readonly keyFor?: string | undefined;
+};
 
 export type SessionEvent =
   | { readonly type: "open" }
   | {
       readonly type: "opened";
       readonly attempt: number;
-      readonly loadError?: string;
-      readonly busyInputMode?: BusyInputMode;
+      readonly loadError?: string | undefined;
+      readonly busyInputMode?: BusyInputMode | undefined;
     }
   | ({ readonly type: "open-failed"; readonly attempt: number } & Failure)
   /** `now`: into the running turn. `id` is new. */
@@ -83,10 +87,8 @@ export type SessionEffect =
   | ({ readonly type: "steer"; readonly id: string } & queue.PromptContent)
   | ({ readonly type: "rewind" } & Resend)
   | { readonly type: "cancel" }
-  /** Puts text into the composer, before the draft. */
-  | { readonly type: "compose"; readonly text: string }
-  /** Adds attachments to the draft. */
-  | { readonly type: "attach"; readonly attachments: readonly Attachment[] }
+  /** Puts a message that was not sent, or was removed, into the composer, before the draft. */
+  | ({ readonly type: "compose" } & queue.PromptContent)
   | { readonly type: "remember-model" }
   | { readonly type: "close" };
 
@@ -258,7 +260,7 @@ function stepRewind(state: SessionState, event: EventOf<"resend" | "rewound" | "
           state.phase === "open"
             ? vscode.l10n.t("Stop the running turn before you edit an earlier message.")
             : vscode.l10n.t("The session is not open.");
-        return [state, [...shown(restored), notice("warning", text), ...compose(event)]];
+        return [state, [...shown(restored), notice("warning", text), compose(event)]];
       }
       const rewind: SessionEffect = {
         type: "rewind",
@@ -275,7 +277,7 @@ function stepRewind(state: SessionState, event: EventOf<"resend" | "rewound" | "
     }
     case "rewind-failed": {
       const failed = error(vscode.l10n.t("The message cannot be sent again. {0}", event.message));
-      return [{ ...state, turn: { kind: "idle" } }, [...shown(event.restored), failed, ...compose(event)]];
+      return [{ ...state, turn: { kind: "idle" } }, [...shown(event.restored), failed, compose(event)]];
     }
   }
 }
@@ -344,37 +346,23 @@ function sendQueued(state: SessionState, id: string): Step {
 function stepUpdate(state: SessionState, update: SessionUpdate): Step {
   const took = state.turn.kind === "running" && update.sessionUpdate === "user_message_chunk";
   const next: SessionState = took ? { ...state, queue: queue.arrived(state.queue) } : state;
-  const removed = removedPrompt(update);
-  return [
-    next,
-    [
-      ...(update.sessionUpdate === "config_option_update" && state.choosesModel ? [REMEMBER_MODEL] : []),
-      { type: "emit", event: { kind: "update", update } },
-      ...(removed === undefined ? [] : offerAgain(removed)),
-    ],
-  ];
+  const isChoice = update.sessionUpdate === "config_option_update" && state.choosesModel;
+  const shown: SessionEffect = { type: "emit", event: { kind: "update", update } };
+  return [next, [...(isChoice ? [REMEMBER_MODEL] : []), shown, ...offerRemoved(update)]];
 }
 
 const REMEMBER_MODEL: SessionEffect = { type: "remember-model" };
 
-/** The user's message that the agent removed first. */
-function removedPrompt(update: SessionUpdate): HermesRewoundMeta["rewound"] | undefined {
-  return update.sessionUpdate === "session_info_update"
-    ? readMeta(HermesRewoundMeta, update._meta)?.rewound
-    : undefined;
+/** Puts the user's message that the agent removed first into the composer. */
+function offerRemoved(update: SessionUpdate): readonly SessionEffect[] {
+  const isFact = update.sessionUpdate === "session_info_update";
+  const { prompt, attachments = [] } = (isFact && readMeta(HermesRewoundMeta, update._meta)?.rewound) || {};
+  if (prompt == null && attachments.length === 0) return [];
+  return [compose({ text: prompt ?? "", attachments: attachments.flatMap((block) => attachmentOf(block) ?? []) })];
 }
 
-/** Puts a removed message into the composer. */
-function offerAgain({ prompt, attachments: blocks = [] }: HermesRewoundMeta["rewound"]): readonly SessionEffect[] {
-  return compose({ text: prompt ?? "", attachments: blocks.flatMap((block) => attachmentOf(block) ?? []) });
-}
-
-/** Puts a message that was not sent, or was removed, into the composer. */
-function compose({ text, attachments = [] }: queue.PromptContent): readonly SessionEffect[] {
-  return [
-    ...(text === "" ? [] : [{ type: "compose", text } as const]),
-    ...(attachments.length === 0 ? [] : [{ type: "attach", attachments } as const]),
-  ];
+function compose(content: queue.PromptContent): SessionEffect {
+  return { type: "compose", ...queue.contentOf(content) };
 }
 
 function leave(state: SessionState): Step {

@@ -12,7 +12,7 @@ import type { ChatPanel, Panels } from "./panels.ts";
 import type { PromptContent } from "./prompt-queue.ts";
 
 /** Ports of the sessions that come from outside this file. */
-type OuterPorts = Omit<SessionPorts, "command" | "began" | "changed" | "edited" | "stepped" | "closing" | "closed">;
+type OuterPorts = Omit<SessionPorts, "compose" | "began" | "changed" | "edited" | "stepped" | "closing" | "closed">;
 
 export type SessionsOptions = OuterPorts & {
   /** Agent of a stored session; without one, of new sessions. */
@@ -70,7 +70,7 @@ export class Sessions {
       ...options,
       // A turn that ends with its window is not a failure.
       observed: (session, event) => !this.#isFrozen && options.observed(session, event),
-      command: (session, command) => panels.showing(session)?.connection.command(command),
+      compose: (session, content) => panels.showing(session)?.giveDraft(content),
       began: (session, previousId) => this.#sessionBegan(session, previousId),
       changed: (session) => this.#sessionChanged(session),
       edited: (session, paths) => this.#noteEditor(session, paths),
@@ -89,22 +89,26 @@ export class Sessions {
     return this.#panels.active.shown;
   }
 
-  /** Open sessions by their ids. */
   get open(): ReadonlyMap<string, ChatSession> {
     return new Map([...this.#open].flatMap((session) => (session.sessionId ? [[session.sessionId, session]] : [])));
   }
 
-  /** Shows a new session. */
   showNew(panel: ChatPanel): void {
     if (panel.place === "side-bar") this.#options.lastShown.set(undefined);
     this.#show(panel, this.#create(undefined));
   }
 
-  /** Open session with this id, else the stored one, else a new one; it needs no panel. `startInBackground` opens it. */
-  withoutPanel(sessionId?: string): ChatSession {
+  /**
+   * Open session with this id, else the stored one, else a new one, in `folder` (default: those of the window). It needs no
+   * panel, and `startInBackground` opens it.
+   */
+  withoutPanel(sessionId?: string, folder?: string): ChatSession {
     const closing = sessionId === undefined ? undefined : this.#closing.get(sessionId)?.promise;
     const open = closing === undefined ? this.#find(sessionId) : undefined;
-    return open ?? this.#create(sessionId === undefined ? undefined : { sessionId, isChosen: true }, closing);
+    if (open !== undefined) return open;
+    const session = this.#create(sessionId === undefined ? undefined : { sessionId, isChosen: true }, closing);
+    session.folder = folder;
+    return session;
   }
 
   /** Starts a turn in a session that needs no panel. */
@@ -142,16 +146,12 @@ export class Sessions {
     }
   }
 
-  /**
-   * Shows the earlier session in a tab that VS Code restored. If that session is lost or in another panel, shows a new
-   * one.
-   */
+  /** Shows the earlier session in a tab that VS Code restored. If that session is lost or in another panel, shows a new one. */
   restoreTab(tab: ChatPanel, sessionId: string | undefined): void {
     const isTaken = sessionId === undefined || this.#find(sessionId) !== undefined;
     this.#show(tab, this.#create(isTaken ? undefined : { sessionId, isChosen: false }));
   }
 
-  /** The panel that shows this session. */
   panelOf(sessionId: string): ChatPanel | undefined {
     return this.#panels.showing(this.#find(sessionId));
   }

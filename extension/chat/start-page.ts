@@ -3,7 +3,7 @@ import { join } from "node:path";
 import * as vscode from "vscode";
 import type { StartPage as StartPageContents, Suggestion } from "../../agent-core/protocol/panel-events.ts";
 import { reviewPrompt } from "../commands/action-prompts.ts";
-import { openRepositories } from "../commands/git-repository.ts";
+import { type GitRepository, openRepositories } from "../commands/git-repository.ts";
 import { readText } from "../documents/read-text.ts";
 import type { FirstRun } from "../models/first-run.ts";
 import type { Panels } from "./panels.ts";
@@ -43,7 +43,7 @@ export class StartPage implements vscode.Disposable {
     await this.#firstRun.begin();
     const sessions = await this.#history.recent();
     const recent = sessions.filter(({ isCurrent, messages }) => !isCurrent && messages !== 0);
-    this.#show({ recent: recent.slice(0, RECENT_SESSIONS), suggestions: await suggestions() });
+    this.#show({ recent: recent.slice(0, RECENT_SESSIONS), ...(await workspaceContents()) });
   }
 
   dispose(): void {
@@ -60,9 +60,9 @@ export class StartPage implements vscode.Disposable {
   }
 
   async #refresh(): Promise<void> {
-    const fresh = await suggestions();
+    const fresh = await workspaceContents();
     const { start } = this.#panels.facts;
-    if (start !== null) this.#show({ ...start, suggestions: fresh });
+    if (start !== null) this.#show({ ...start, ...fresh });
   }
 
   #show(start: StartPageContents): void {
@@ -70,8 +70,14 @@ export class StartPage implements vscode.Disposable {
   }
 }
 
-async function suggestions(): Promise<readonly Suggestion[]> {
-  const [changes, tests] = await Promise.all([changedFiles(), hasTests()]);
+async function workspaceContents(): Promise<Omit<StartPageContents, "recent">> {
+  const repositories = await openRepositories().catch(() => []); // the page has other contents
+  return { hasRepository: repositories.length > 0, suggestions: await suggestions(repositories) };
+}
+
+async function suggestions(repositories: readonly GitRepository[]): Promise<readonly Suggestion[]> {
+  const tests = await hasTests();
+  const changes = repositories.reduce((sum, { state }) => sum + changedFiles(state), 0);
   const problems = problemFiles();
   const errors = problems.reduce((sum, { count }) => sum + count, 0);
   const made: Suggestion[] = [
@@ -122,14 +128,8 @@ const EXPLAIN: Suggestion = {
   ),
 };
 
-async function changedFiles(): Promise<number> {
-  const repositories = await openRepositories().catch(() => []); // the page has other suggestions
-  const changes = repositories.flatMap(({ state: { workingTreeChanges, indexChanges, untrackedChanges = [] } }) => [
-    ...workingTreeChanges,
-    ...indexChanges,
-    ...untrackedChanges,
-  ]);
-  return changes.length;
+function changedFiles({ workingTreeChanges, indexChanges, untrackedChanges = [] }: GitRepository["state"]): number {
+  return workingTreeChanges.length + indexChanges.length + untrackedChanges.length;
 }
 
 type ProblemFile = { readonly label: string; readonly count: number };

@@ -54,6 +54,17 @@ export const reviewPrompt = titled(
 export const reviewOfPrompt = (title: string, source: string): string =>
   titled(title, `${vscode.l10n.t("The changes are those of `{0}`.", source)} ${REVIEW}\n\n${FINDINGS_FORM}`);
 
+/** `into`: the branch that the worktree's work goes to. */
+export const conflictPrompt = (into: string, files: readonly string[]): string =>
+  titled(
+    vscode.l10n.t("Resolve the conflicts with {0}", into),
+    vscode.l10n.t(
+      "Merge {0} into the branch of this worktree, and resolve the conflicts in {1} so that both changes keep their purpose. Run the tests, then commit the merge.",
+      into,
+      files.join(", "),
+    ),
+  );
+
 /** `branch`: the branch of the pull request. */
 export const pullRequestPrompt = (branch: string): string =>
   titled(

@@ -29,7 +29,6 @@ export async function addAgent({ agents }: Pick<Services, "agents">): Promise<bo
   return false;
 }
 
-/** Words of a command line. */
 export function wordsOf(line: string): readonly string[] {
   return [...line.matchAll(WORDS)].map(([, double, single, bare]) => double ?? single ?? bare ?? "");
 }

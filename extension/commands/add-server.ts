@@ -57,9 +57,7 @@ async function chooseDefinition(): Promise<ServerDefinition | undefined> {
     },
     {
       label: `$(clippy) ${vscode.l10n.t("The JSON in the clipboard")}`,
-      description: vscode.l10n.t(
-        "server.json of the MCP registry, mcp.json of VS Code, or mcpServers of another agent",
-      ),
+      detail: vscode.l10n.t("server.json of the MCP registry, mcp.json of VS Code, or mcpServers of another agent"),
       make: async () => {
         const found = definitionsIn(await vscode.env.clipboard.readText());
         if (found.length === 0)

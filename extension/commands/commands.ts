@@ -1,7 +1,7 @@
 /** The palette commands, by id. Each also needs its entry in package.json. */
 import * as vscode from "vscode";
+import { addTerminalToHermes, addToHermes, askSelection } from "../attachments/attach-files.ts";
 import { answerAgent, decideAgent, showAgent, stopAgent } from "../chat/agents-view.ts";
-import { addTerminalToHermes, addToHermes, askSelection } from "../context/attach-files.ts";
 import { chooseModel, chooseReasoningEffort, setUpModel } from "../models/choose-model.ts";
 import { enterKey } from "../models/enter-key.ts";
 import { withErrorMessage } from "../notifications.ts";

@@ -105,14 +105,12 @@ async function ownNode(): Promise<string | undefined> {
   }
 }
 
-/** Command line of the agent. */
 export type AgentCommand = {
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
 };
 
-/** Folders of the user on this machine. */
 export type UserFolders = {
   readonly home: string;
   readonly platform: NodeJS.Platform;

@@ -47,7 +47,7 @@ export async function reviewBranch(services: Services): Promise<void> {
         ? []
         : [{ label: `$(git-branch) ${name}`, command: `git diff ${name}...HEAD` }],
     );
-    const pull = { label: `$(git-pull-request) ${vscode.l10n.t("A pull request, by its number…")}`, command: "" };
+    const pull = { label: `$(git-pull-request) ${vscode.l10n.t("Pull Request by Number…")}`, command: "" };
     const picked = await vscode.window.showQuickPick([...bases, ...(findProgram("gh") === undefined ? [] : [pull])], {
       title: vscode.l10n.t("Review a Branch"),
       placeHolder: vscode.l10n.t("Branch that {0} is to be merged into", current ?? "HEAD"),

@@ -1,6 +1,7 @@
 /** Edits at the cursor: an instruction goes to a session in the background, whose edit is reviewed in the file. */
 import type { ToolCallContent } from "@zed-industries/agent-client-protocol";
 import * as vscode from "vscode";
+import { truncate } from "../../agent-core/platform/one-line.ts";
 import type { PanelEvent } from "../../agent-core/protocol/panel-events.ts";
 import type { ChatSession } from "../chat/chat-session.ts";
 import type { Sessions } from "../chat/sessions.ts";
@@ -137,7 +138,7 @@ export class InlineEdits implements vscode.Disposable {
       return;
     }
     const text = answer.trim() === "" ? vscode.l10n.t("there was nothing to change.") : answer.trim();
-    const shown = text.length > ANSWER_CHARS ? `${text.slice(0, ANSWER_CHARS)}…` : text;
+    const shown = truncate(text, ANSWER_CHARS);
     const answered =
       failure === undefined
         ? await showInformation(`Hermes: ${shown}`, SHOW)

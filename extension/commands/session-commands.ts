@@ -40,7 +40,6 @@ const SOURCES: readonly Source[] = [
 ];
 
 const SHOW = vscode.l10n.t("Show Sessions");
-const AGAIN = vscode.l10n.t("Import Deleted Too");
 
 /** Imports the sessions of an original Hermes home, with progress, and offers to show them. */
 export async function importSessions(services: Services): Promise<void> {
@@ -68,7 +67,7 @@ async function chooseFile(): Promise<string | undefined> {
 async function runImport(services: Services, request: HermesImport): Promise<void> {
   const { worker, sessionListChanges } = services;
   const agent = await worker.agent();
-  const { summary, deleted } = await vscode.window.withProgress(
+  const { summary } = await vscode.window.withProgress(
     {
       location: vscode.ProgressLocation.Notification,
       title: vscode.l10n.t("Hermes is importing sessions"),
@@ -90,12 +89,7 @@ async function runImport(services: Services, request: HermesImport): Promise<voi
       }
     },
   );
-  const answer = await showInformation(summary, SHOW, ...(deleted > 0 ? [AGAIN] : []));
-  if (answer === AGAIN)
-    await withErrorMessage(vscode.l10n.t("Nothing was imported"), () =>
-      runImport(services, { ...request, again: true }),
-    );
-  if (answer === SHOW) await vscode.commands.executeCommand("hermes.showHistory");
+  if ((await showInformation(summary, SHOW)) === SHOW) await vscode.commands.executeCommand("hermes.showHistory");
 }
 
 type AgentItem = vscode.QuickPickItem & { run?(): unknown };
@@ -194,6 +188,10 @@ const REVOKE: vscode.QuickInputButton = {
   iconPath: new vscode.ThemeIcon("trash"),
   tooltip: vscode.l10n.t("Revoke: Hermes asks again"),
 };
+const SETTINGS: vscode.QuickInputButton = {
+  iconPath: new vscode.ThemeIcon("gear"),
+  tooltip: vscode.l10n.t("Edit the list in the settings"),
+};
 const LASTING = { session: vscode.l10n.t("This session"), always: vscode.l10n.t("Always") } as const;
 
 /** Lists the lasting permissions. The list stays open, so that several can be revoked. */
@@ -213,6 +211,11 @@ export async function manageGrants({ sessions, worker, log }: Services): Promise
     await call(agent, settingsMethods.revokeGrant, { sessionId, id });
     await refresh();
   };
+  list.buttons = [SETTINGS];
+  list.onDidTriggerButton(() => {
+    list.hide();
+    void vscode.commands.executeCommand("workbench.action.openSettings", "hermes.commands.allow");
+  });
   list.onDidTriggerItemButton(({ item }) => {
     if (item.grantId === undefined) return;
     revoke(item.grantId).catch((error: unknown) => {

@@ -8,39 +8,48 @@ import {
 } from "../../agent-core/protocol/worktrees.ts";
 import { showInformation, showWarning, withErrorMessage } from "../notifications.ts";
 import type { Services } from "../services.ts";
+import { conflictPrompt } from "./action-prompts.ts";
 
-/** Makes a worktree of the window's repository, and opens it in a new window. */
-export async function newWorktree({ worker }: Services): Promise<void> {
+/** Makes a worktree of the window's repository, starts a session there, and shows it in the side bar. */
+export async function newWorktree(services: Services): Promise<void> {
   const cwd = folder();
-  const name = await vscode.window.showInputBox({
+  const task = await vscode.window.showInputBox({
     title: vscode.l10n.t("Hermes: New Session in a Worktree"),
-    prompt: vscode.l10n.t(
-      "Name of the task. The worktree gets a folder beside the repository and the branch hermes/NAME.",
-    ),
-    placeHolder: vscode.l10n.t("fix the flaky test"),
+    prompt: vscode.l10n.t("The session works on it in a folder beside the repository, on a branch of its own."),
+    placeHolder: vscode.l10n.t("Fix the flaky test"),
+    ignoreFocusOut: true,
     validateInput: (typed) => (/[\p{L}\p{N}]/u.test(typed) ? undefined : vscode.l10n.t("Enter letters or digits")),
   });
-  if (name === undefined) return;
+  if (task === undefined) return;
   await withErrorMessage(vscode.l10n.t("No worktree was made"), async () => {
     const place = {
       location: vscode.ProgressLocation.Notification,
       title: vscode.l10n.t("Hermes: making the worktree…"),
     };
-    const { path } = await vscode.window.withProgress(place, async () =>
-      call(await worker.agent(), worktreeMethods.add, { cwd, name }),
+    const { path, problems } = await vscode.window.withProgress(place, async () =>
+      call(await services.worker.agent(), worktreeMethods.add, { cwd, name: task }),
     );
-    await openWindow(path);
+    for (const problem of problems) void showWarning(problem);
+    await startIn(services, path, task);
   });
 }
-
-type Item = vscode.QuickPickItem & { readonly worktree: HermesWorktreeState };
 
 /** Opens a worktree of the repository in its window, or ends it. */
 export async function manageWorktrees(services: Services): Promise<void> {
   await withErrorMessage(vscode.l10n.t("The worktrees cannot be managed"), async () => {
     const agent = await services.worker.agent();
     const { worktrees } = await call(agent, worktreeMethods.list, { cwd: folder() });
-    const picked = await vscode.window.showQuickPick(worktrees.map(itemOf), {
+    const items = worktrees.map((worktree) => {
+      const { branch, path: detail, files, commits, uncommitted } = worktree;
+      const description = vscode.l10n.t(
+        "{0} changed files, {1} commits, {2} files not committed",
+        files,
+        commits,
+        uncommitted,
+      );
+      return { label: `$(git-branch) ${branch}`, description, detail, worktree };
+    });
+    const picked = await vscode.window.showQuickPick(items, {
       title: vscode.l10n.t("Hermes: Worktrees"),
       placeHolder:
         worktrees.length === 0
@@ -51,15 +60,9 @@ export async function manageWorktrees(services: Services): Promise<void> {
   });
 }
 
-function itemOf(worktree: HermesWorktreeState): Item {
-  const { branch, path, files, commits, uncommitted } = worktree;
-  const counts = vscode.l10n.t("{0} changed files, {1} commits, {2} files not committed", files, commits, uncommitted);
-  return { label: `$(git-branch) ${branch}`, description: counts, detail: path, worktree };
-}
-
 type Step = vscode.QuickPickItem & { readonly end?: HermesWorktreeEnd };
 
-async function act({ worker }: Services, { path, branch, baseBranch }: HermesWorktreeState): Promise<void> {
+async function act(services: Services, { path, branch, baseBranch }: HermesWorktreeState): Promise<void> {
   const into = baseBranch ?? vscode.l10n.t("the main folder");
   const steps: readonly Step[] = [
     { label: vscode.l10n.t("$(empty-window) Open in a New Window") },
@@ -88,15 +91,33 @@ async function act({ worker }: Services, { path, branch, baseBranch }: HermesWor
   const step = await vscode.window.showQuickPick(steps, { title: branch });
   if (step === undefined) return;
   if (step.end === undefined) return openWindow(path);
-  if (step.end === "discard" && !(await isSure(branch))) return;
-  const { message, file } = await call(await worker.agent(), worktreeMethods.end, { cwd: path, end: step.end });
+  const discard = vscode.l10n.t("Discard");
+  const question = vscode.l10n.t("Delete {0} and all of its changes for good?", branch);
+  if (step.end === "discard" && (await showWarning(question, discard)) !== discard) return;
+  const agent = await services.worker.agent();
+  const { message, file, conflicts } = await call(agent, worktreeMethods.end, { cwd: path, end: step.end });
+  if (conflicts !== undefined) {
+    const answer = await showWarning(message, RESOLVE);
+    if (answer === RESOLVE) await startIn(services, path, conflictPrompt(into, conflicts));
+    return;
+  }
   if (file !== undefined) await vscode.window.showTextDocument(vscode.Uri.file(file));
   await showInformation(message);
 }
 
-async function isSure(branch: string): Promise<boolean> {
-  const discard = vscode.l10n.t("Discard");
-  return (await showWarning(vscode.l10n.t("Delete {0} and all of its changes for good?", branch), discard)) === discard;
+const RESOLVE = vscode.l10n.t("Let a Session Resolve Them");
+
+/** Starts a session of another folder, and shows it in the side bar. */
+async function startIn({ sessions, panels }: Services, cwd: string, text: string): Promise<void> {
+  const session = sessions.startInBackground({ text }, sessions.withoutPanel(undefined, cwd));
+  await session.open();
+  const note = vscode.l10n.t(
+    "This session works in {0}. Manage Worktrees… merges its branch, or opens it in a window.",
+    cwd,
+  );
+  session.log.push({ kind: "notice", severity: "info", text: note });
+  if (session.sessionId !== undefined) sessions.showStored(panels.sideBar, session.sessionId);
+  panels.sideBar.reveal();
 }
 
 async function openWindow(path: string): Promise<void> {

@@ -8,7 +8,7 @@ import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import * as vscode from "vscode";
 import { Deadline, waitForEvent } from "../../agent-core/platform/deadline.ts";
-import { commonEnds, hunksBetween } from "../review/hunks.ts";
+import { commonEnds, hunksBetween } from "../../agent-core/platform/hunks.ts";
 import { rebaseHunks } from "../review/rebase-hunks.ts";
 import { differsInLineEndsOnly, normalised } from "./line-ends.ts";
 import { notebookText, unsavedNotebook, writeNotebook } from "./notebooks.ts";
@@ -215,9 +215,7 @@ async function writeDocument(
 /** Texts around a change; `wasDirty`: there were unsaved changes before it. */
 type Applied = { readonly before: string; readonly text: string; readonly wasDirty: boolean };
 
-/**
- * Applies a change, again for the present text whenever the user has typed in the same moment; `begin` gets each new change.
- */
+/** Applies a change, again for the present text whenever the user has typed in the same moment; `begin` gets each new change. */
 async function applyBetweenKeys(
   document: vscode.TextDocument,
   after: string,

@@ -2,9 +2,9 @@
 
 export type LineEnd = "\n" | "\r\n";
 
-/** Text with one kind of line end. */
 export function normalised(text: string, lineEnd: LineEnd): string {
-  return text.replace(/\r\n|\r|\n/g, lineEnd);
+  const isNormal = lineEnd === "\n" && !text.includes("\r");
+  return isNormal ? text : text.replace(/\r\n|\r|\n/g, lineEnd);
 }
 
 export function differsInLineEndsOnly(one: string, other: string): boolean {

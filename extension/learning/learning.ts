@@ -1,5 +1,6 @@
 /** Everything that was learnt, for the user: the page "Hermes: Learning" in a tab, and one line in the chat panels. */
 import * as vscode from "vscode";
+import type * as z from "zod";
 import { messageOf } from "../../agent-core/platform/errors.ts";
 import { cronMethods } from "../../agent-core/protocol/cron.ts";
 import { learningMethods } from "../../agent-core/protocol/learning.ts";
@@ -68,11 +69,11 @@ export class Learning implements vscode.WebviewPanelSerializer {
     this.#serve(tab);
   }
 
-  /** Something was learnt or changed. `message`: one line for the user. */
-  changed({ message, items }: { readonly message?: string; readonly items: readonly string[] }): void {
+  /** Something was learnt, changed or used. `message`: one line for the user. */
+  changed({ message, items, isUse }: z.infer<typeof learningMethods.changed.params>): void {
     if (message !== undefined) {
       this.#newest = items;
-      this.#showLine({ message, canUndo: items.length > 0 });
+      this.#showLine({ message, canUndo: items.length > 0, ...(isUse && { isUse }) });
     }
     void this.refresh();
   }

@@ -148,9 +148,7 @@ function imagePart(url: string): vscode.LanguageModelDataPart {
   return vscode.LanguageModelDataPart.image(Buffer.from(data, "base64"), head.replace(/^data:/, ""));
 }
 
-/**
- * Incomplete JSON becomes an empty input: a call that was cut off stays in the history, with an error as its result.
- */
+/** Incomplete JSON becomes an empty input: a call that was cut off stays in the history, with an error as its result. */
 function parsedInput(json: string): object {
   try {
     const value: unknown = JSON.parse(json);

@@ -6,6 +6,7 @@ import { call } from "../../agent-core/protocol/method.ts";
 import { type HermesKeyCheck, type HermesProvider, settingsMethods } from "../../agent-core/protocol/settings.ts";
 import { showError } from "../notifications.ts";
 import type { Services } from "../services.ts";
+import { providersOf } from "./first-run.ts";
 import { askKeyPlace } from "./key-store.ts";
 
 type Entered = { readonly key: string; readonly check: HermesKeyCheck };
@@ -14,7 +15,6 @@ type Entered = { readonly key: string; readonly check: HermesKeyCheck };
 type KeyTaker = HermesProvider & {
   /** Address of an endpoint that is set up. */
   readonly baseUrl?: string;
-  /** File of the home's keys. */
   readonly keyFile: string;
 };
 
@@ -28,8 +28,7 @@ type Wanted = { readonly provider?: string; readonly keyOnly?: boolean };
 
 /** True when a key was stored. Ends without a message when the user cancels. */
 export async function enterKey(services: Services, { provider, keyOnly }: Wanted = {}): Promise<boolean> {
-  const agent = await services.worker.agent();
-  const { providers, keyFile } = await call(agent, settingsMethods.providers, {});
+  const { providers, keyFile } = await providersOf(services.worker);
   const chosen = providers.find(({ name }) => name === provider) ?? (await pickProvider(providers));
   if (chosen === undefined) return false;
   const { needsAddress, configured } = chosen;
@@ -108,13 +107,14 @@ async function setUpEndpoint(services: Services, endpoint: KeyTaker): Promise<bo
   const place = await askEndpoint(services, endpoint);
   if (place === undefined) return false;
   const { baseUrl, entered } = place;
-  const choice = await pickModel(endpoint, entered.check.ok ? entered.check.choices : []);
+  const asked = { ...endpoint, title: new URL(baseUrl).host };
+  const choice = await pickModel(asked, entered.check.ok ? entered.check.choices : []);
   if (choice === undefined) return false;
   const { key } = entered;
   if (key === "") await services.keys.remove(endpoint.keyVariable, services.worker);
   else if (!(await storeKey(services, endpoint, key))) return false;
   await saveEndpoint(endpoint.name, baseUrl, choice);
-  await useKey(services, { ...endpoint, title: new URL(baseUrl).host }, entered, choice);
+  await useKey(services, asked, entered, choice);
   return true;
 }
 
@@ -155,11 +155,8 @@ async function useKey(
 ): Promise<void> {
   await services.environment.sync(services.worker);
   if (choice !== undefined) await services.sessions.shown.setConfig("model", choice);
-  showResult(
-    services,
-    check.ok ? check.message : vscode.l10n.t("The key for {0} was stored without a test.", title),
-    choice,
-  );
+  const works = vscode.l10n.t("The key for {0} works.", title);
+  showResult(services, check.ok ? works : vscode.l10n.t("The key for {0} was stored without a test.", title), choice);
   await services.firstRun.close();
 }
 

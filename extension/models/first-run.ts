@@ -35,7 +35,7 @@ export class FirstRun {
     const { chosen } = this.#lastModel;
     const lostKeys = await this.#keys.lost();
     if (chosen !== undefined && lostKeys.length === 0) return;
-    const found = await this.#ask();
+    const found = await providersOf(this.#worker);
     const provider = chosen?.split(":", 1)[0] ?? vscode.workspace.getConfiguration("hermes").get("provider");
     const lost = found.providers.find(
       ({ name, keyVariable, hasKey }) => name === provider && lostKeys.includes(keyVariable) && !hasKey,
@@ -45,7 +45,7 @@ export class FirstRun {
 
   /** Shows the page at the user's request. */
   async open(): Promise<void> {
-    await this.#show(await this.#ask(), true);
+    await this.#show(await providersOf(this.#worker), true);
   }
 
   /** The user writes to a model that was found, instead of choosing it: the page does not come back. */
@@ -74,9 +74,11 @@ export class FirstRun {
     this.#panels.setFacts({ setup: { offers, keys, keyPlace, canClose, ...forgotten } });
     this.#panels.command({ kind: "show-setup" });
   }
+}
 
-  async #ask(): Promise<HermesProviders> {
-    const agent = await this.#worker.agent();
-    return call(agent, settingsMethods.providers, {});
-  }
+/** Providers with their names in the language of VS Code; the agent's texts are English. */
+export async function providersOf(worker: Pick<AgentWorker, "agent">): Promise<HermesProviders> {
+  const found = await call(await worker.agent(), settingsMethods.providers, {});
+  const named = (one: HermesProvider) => (one.needsAddress ? { ...one, title: vscode.l10n.t("Other endpoint") } : one);
+  return { ...found, providers: found.providers.map(named) };
 }

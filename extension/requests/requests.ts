@@ -12,14 +12,13 @@ import type {
 } from "@zed-industries/agent-client-protocol";
 import * as vscode from "vscode";
 import * as z from "zod";
+import { truncate } from "../../agent-core/platform/one-line.ts";
 import { visibleText } from "../../agent-core/platform/visible-text.ts";
 import { HermesPermissionMeta } from "../../agent-core/protocol/conversation.ts";
 import { readMeta } from "../../agent-core/protocol/method.ts";
 import type { PanelEvent } from "../../agent-core/protocol/panel-events.ts";
 
-/**
- * Answer from the panel: an option with an optional reason for a refusal, or the text of an answer (null: no answer).
- */
+/** Answer from the panel: an option with an optional reason for a refusal, or the text of an answer (null: no answer). */
 export type RequestAnswer =
   | { readonly kind: "option"; readonly optionId: string; readonly reason?: string }
   | { readonly kind: "text"; readonly text: string | null };
@@ -30,7 +29,6 @@ export type NoticeButton = { readonly title: string; readonly optionId?: string 
 export type RequestNotice = { readonly text: string; readonly buttons: readonly NoticeButton[] };
 
 export type RequestPorts = {
-  /** Emits an event of a session to the panel. */
   readonly show: (sessionId: string, event: PanelEvent) => void;
   /** Takes the session of each open request. */
   readonly changed: (sessionIds: readonly string[]) => void;
@@ -52,9 +50,9 @@ type OpenRequest = {
 
 /** The agent's answers to its permission requests. It names them in English, for all editors. */
 const ANSWERS: ReadonlyMap<string, string> = new Map([
-  ["Allow once", vscode.l10n.t("Allow once")],
-  ["Allow for this session", vscode.l10n.t("Allow for this session")],
-  ["Always allow", vscode.l10n.t("Always allow")],
+  ["Allow Once", vscode.l10n.t("Allow Once")],
+  ["Allow for This Session", vscode.l10n.t("Allow for This Session")],
+  ["Always Allow", vscode.l10n.t("Always Allow")],
   ["Reject", vscode.l10n.t("Reject")],
 ]);
 
@@ -229,8 +227,7 @@ export function permissionNotice(
 
 /** The task that asks, by the beginning of its goal. */
 function askerOf(goal: string): string {
-  const short = goal.length > GOAL_CHARS ? `${goal.slice(0, GOAL_CHARS).trimEnd()}…` : goal;
-  const shown = plainLine(short, GOAL_CHARS + 1);
+  const shown = plainLine(truncate(goal, GOAL_CHARS), GOAL_CHARS + 1);
   return shown === undefined || shown === ""
     ? vscode.l10n.t("A task of Hermes")
     : vscode.l10n.t('Hermes, in the task "{0}",', shown);

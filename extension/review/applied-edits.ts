@@ -1,6 +1,7 @@
 /** Edits of the agent that are in their files, with each file's text before them (the baseline) and now. */
 import { sep } from "node:path";
 import * as vscode from "vscode";
+import { type Hunk, splitLines } from "../../agent-core/platform/hunks.ts";
 import { KeyedQueue } from "../../agent-core/platform/keyed-queue.ts";
 import type { FileMove } from "../client/client-services.ts";
 import {
@@ -16,16 +17,15 @@ import {
 } from "../documents/guarded-edit.ts";
 import { differsInLineEndsOnly } from "../documents/line-ends.ts";
 import { findDocument, readText } from "../documents/read-text.ts";
-import { type Hunk, splitLines } from "./hunks.ts";
 import type { ReviewStore } from "./review-store.ts";
 import {
   afterEdit,
   afterForeignChange,
+  all,
   type Reviewable,
   type ReviewedText,
   reviewedText,
   textInFile,
-  withAllUndone,
   withKept,
   withUndone,
 } from "./reviewed-text.ts";
@@ -76,9 +76,7 @@ export class AppliedEdits implements Reviewable, vscode.Disposable {
       watcher.onDidCreate(changedOnDisk),
       watcher.onDidDelete(changedOnDisk),
       // A document emits the changes of its file itself.
-      watcher.onDidChange((uri) => {
-        if (findDocument(uri.fsPath) === undefined) changedOnDisk(uri);
-      }),
+      watcher.onDidChange((uri) => findDocument(uri.fsPath) ?? changedOnDisk(uri)),
     ];
   }
 
@@ -104,9 +102,7 @@ export class AppliedEdits implements Reviewable, vscode.Disposable {
    */
   async restore(): Promise<void> {
     const records = await this.#store.load();
-    const restored = await Promise.allSettled(records.map((kept) => this.#restoreText(kept)));
-    const failed = restored.find((result) => result.status === "rejected");
-    if (failed !== undefined) throw failed.reason;
+    await all(records.map((kept) => this.#restoreText(kept)));
   }
 
   /** Writes an edit of the agent and puts the change up for review. Rejects with ConflictError, or when VS Code refuses. */
@@ -176,31 +172,24 @@ export class AppliedEdits implements Reviewable, vscode.Disposable {
     else this.#follow(path, after);
   }
 
-  keep(path: string, hunk: Hunk): void {
+  keep(path: string, hunk?: Hunk): void {
     const text = this.#texts.get(path);
     const kept = text && withKept(text, hunk);
     if (kept === undefined) return;
     this.#states.delete(path);
+    if (hunk === undefined) this.#written.delete(path);
     this.#set(kept);
   }
 
-  async undo(path: string, hunk: Hunk): Promise<void> {
-    await this.#revertWith(path, (text) => withUndone(text, hunk));
+  /** Tries again while the user types at the same moment. */
+  undo(path: string, hunk?: Hunk): Promise<void> {
+    return this.#writes.run(path, async () => {
+      const revert: Revert = (text) => withUndone(text, hunk);
+      for (let rest = UNDO_ATTEMPTS - 1; !(await this.#tryRevert(path, revert, rest)); rest -= 1);
+    });
   }
 
-  keepFile(path: string): void {
-    const text = this.#texts.get(path);
-    if (text === undefined) return;
-    this.#states.delete(path);
-    this.#written.delete(path);
-    this.#set({ ...text, baseline: text.present, hunks: [] });
-  }
-
-  async undoFile(path: string): Promise<void> {
-    await this.#revertWith(path, withAllUndone);
-  }
-
-  /** Writes edits again that `undoFile` has undone, with their review. Rejects when the file has changed since. */
+  /** Writes edits of a file again that `undo` has undone, with their review. Rejects when the file has changed since. */
   redoFile(text: ReviewedText): Promise<void> {
     const { path, baseline, present } = text;
     const after = textInFile(text);
@@ -227,13 +216,6 @@ export class AppliedEdits implements Reviewable, vscode.Disposable {
     if (present !== null) this.#set(afterForeignChange(kept, present));
     else if (kept.isGone) this.#set(kept);
     else this.#store.remove(kept.path);
-  }
-
-  /** Tries again while the user types at the same moment. Rejects when the file cannot be changed. */
-  #revertWith(path: string, revert: Revert): Promise<void> {
-    return this.#writes.run(path, async () => {
-      for (let rest = UNDO_ATTEMPTS - 1; !(await this.#tryRevert(path, revert, rest)); rest -= 1);
-    });
   }
 
   /** False when another attempt may succeed. */
@@ -347,8 +329,8 @@ export class AppliedEdits implements Reviewable, vscode.Disposable {
     const baseline = known === undefined ? before : known.baseline;
     if (known !== undefined) this.#remember(known);
     if (after !== null) this.#set(afterEdit(known, path, before, after));
-    else if (baseline === null)
-      this.#forget(path); // the agent had created it
+    // The agent had created it.
+    else if (baseline === null) this.#forget(path);
     else this.#set(reviewedText({ path, baseline, present: "", isGone: true, ...(hadMark && { hasMark: true }) }));
   }
 
@@ -376,11 +358,8 @@ export class AppliedEdits implements Reviewable, vscode.Disposable {
     if (written !== undefined) this.#written.set(to, written);
     const states = this.#states.get(from);
     this.#states.delete(from);
-    if (states !== undefined)
-      this.#states.set(
-        to,
-        states.map((state) => ({ ...state, path: to })),
-      );
+    const moved = states?.map((state) => ({ ...state, path: to }));
+    if (moved !== undefined) this.#states.set(to, moved);
     const text = this.#texts.get(from);
     if (text === undefined) return;
     this.#forget(from);

@@ -4,12 +4,12 @@ import type { EditReview } from "../client/client-services.ts";
 import { AppliedEdits } from "./applied-edits.ts";
 import { DiskEdits } from "./disk-edits.ts";
 import { registerHunkHover } from "./hunk-hover.ts";
-import { HunkLenses } from "./hunk-lenses.ts";
-import { HunkMarks } from "./hunk-marks.ts";
+import { registerHunkLenses } from "./hunk-lenses.ts";
+import { markHunks } from "./hunk-marks.ts";
 import { Proposals } from "./proposals.ts";
-import { CheckpointDocuments, OriginalDocuments } from "./read-only-documents.ts";
+import { CheckpointDocuments, provideOriginals } from "./read-only-documents.ts";
 import { Review } from "./review.ts";
-import { FileBadges, ReviewSourceControl, ReviewTree } from "./review-lists.ts";
+import { badgeFiles, ReviewSourceControl, showReviewTree } from "./review-lists.ts";
 import { type PanelFocus, ReviewOpener } from "./review-opener.ts";
 import { ReviewStore } from "./review-store.ts";
 
@@ -55,13 +55,13 @@ export function buildReview(
     opener,
     settled,
     checkpoints,
-    new OriginalDocuments(review),
-    new HunkLenses(review),
-    new HunkMarks(review),
+    provideOriginals(review),
+    registerHunkLenses(review),
+    markHunks(review),
     registerHunkHover(review),
-    new FileBadges(review),
+    badgeFiles(review),
     new ReviewSourceControl(review),
-    new ReviewTree(review, settled.event),
+    showReviewTree(review, settled.event),
     settled.event(() => setContext(review, log)),
   );
   applied.restore().catch((error: unknown) => log.error(String(error)));

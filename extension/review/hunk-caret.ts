@@ -13,6 +13,8 @@ export class HunkCaret implements vscode.Disposable {
   /** Places that VS Code has not reported yet; the caret will be at the last one. */
   #ahead: readonly Ahead[] = [];
   #wentAt = 0;
+  /** Place of the last key, from which the next one goes on while VS Code reports no editor. */
+  last: CaretPlace | undefined;
   readonly #subscriptions = [
     vscode.window.onDidChangeActiveTextEditor(() => this.#reported()),
     vscode.window.onDidChangeTextEditorSelection(({ textEditor, kind }) => {
@@ -32,6 +34,7 @@ export class HunkCaret implements vscode.Disposable {
     if (!isThere) this.#ahead = [...this.#ahead, going];
     try {
       await show();
+      this.last = place;
     } catch (error) {
       this.#ahead = this.#ahead.filter((other) => other !== going);
       throw error;

@@ -1,7 +1,7 @@
 /** Diff of a hunk on hovering over any of its lines, with links that decide about it. */
 import * as vscode from "vscode";
+import type { Hunk } from "../../agent-core/platform/hunks.ts";
 import { REVIEWED_DOCUMENTS } from "./hunk-lenses.ts";
-import type { Hunk } from "./hunks.ts";
 import { type ShownHunk, shownHunks } from "./notebook-hunks.ts";
 import { PROPOSAL_SCHEME, type Review } from "./review.ts";
 import { type Span, wordDiff } from "./word-diff.ts";
@@ -12,7 +12,6 @@ const MAX_LINES = 20;
 /** Characters of a line. */
 const MAX_CHARS = 400;
 
-/** Registers the hover. */
 export function registerHunkHover(review: Review): vscode.Disposable {
   return vscode.languages.registerHoverProvider(REVIEWED_DOCUMENTS, {
     provideHover(document, { line }) {
@@ -66,7 +65,6 @@ function diffAsHtml(hunk: Hunk): string {
   return rows.join("<br>");
 }
 
-/** A line with its changed words marked. */
 function markedLine(text: string, words: readonly Span[], name: string): string {
   const parts: string[] = [];
   let at = 0;

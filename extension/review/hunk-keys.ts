@@ -1,10 +1,11 @@
 /** Review commands: keep and undo, by keys and lenses of a hunk, its target in the arguments or at the caret. */
 import * as vscode from "vscode";
 import * as z from "zod";
+import type { Hunk } from "../../agent-core/platform/hunks.ts";
 import { findDocument } from "../documents/read-text.ts";
 import type { Services } from "../services.ts";
 import type { CaretPlace, HunkCaret } from "./hunk-caret.ts";
-import { type Hunk, sameHunk } from "./hunks.ts";
+import { sameHunk } from "./hunks.ts";
 import { fromCell, openNotebook, showInCell } from "./notebook-hunks.ts";
 import { BASELINE_SCHEME, GONE_SCHEME, PROPOSAL_SCHEME, type Review } from "./review.ts";
 import type { ReviewOpener } from "./review-opener.ts";
@@ -72,7 +73,8 @@ function startOf(
   if (named !== undefined) {
     return places.findIndex((place) => isAt(place, named.uri) && place.line === named.hunk.newStart);
   }
-  const { uri, line = 0 } = (caret.place && fromCell(review, caret.place)) ?? {};
+  const place = caret.place ?? caret.last;
+  const { uri, line = 0 } = (place && fromCell(review, place)) ?? {};
   if (uri === undefined || !places.some((place) => isAt(place, uri))) return direction === 1 ? -1 : 0;
   if (direction === 1) {
     const last = places.findLastIndex((place) => isAt(place, uri) && place.line <= line);
@@ -229,12 +231,12 @@ export async function undoChange({ review }: Services, ...args: Args): Promise<v
 
 export function keepFile({ review }: Services, ...args: Args): void {
   const uri = reviewedDocument(review, args);
-  if (uri) review.keepFile(uri);
+  if (uri) review.keep(uri);
 }
 
 export async function undoFile({ review }: Services, ...args: Args): Promise<void> {
   const uri = reviewedDocument(review, args);
-  if (uri) await review.undoFile(uri);
+  if (uri) await review.undo(uri);
 }
 
 export async function openReview({ review, opener }: Services, ...args: Args): Promise<void> {
@@ -249,7 +251,7 @@ export async function undoAll({ review }: Services): Promise<void> {
   const files = review.files.filter(({ isWaiting }) => !isWaiting).length;
   if (files > 1) {
     const detail = vscode.l10n.t("Files that Hermes created are deleted. You can redo this from the chat panel.");
-    const question = vscode.l10n.t("Undo all edits of Hermes in {0} files?", files);
+    const question = vscode.l10n.t("Undo all of Hermes' edits in {0} files?", files);
     const answer = await vscode.window.showWarningMessage(question, { modal: true, detail }, UNDO_ALL);
     if (answer !== UNDO_ALL) return;
   }

@@ -1,7 +1,7 @@
 /** Look of a hunk in the editor: words to mark in its lines, and the old text for the row of lenses above them. Pure. */
 import * as vscode from "vscode";
+import type { Hunk } from "../../agent-core/platform/hunks.ts";
 import { differsInLineEndsOnly } from "../documents/line-ends.ts";
-import type { Hunk } from "./hunks.ts";
 import { type Span, type WordDiff, wordDiff } from "./word-diff.ts";
 
 /** Removed words in front of a character of the hunk's line. */

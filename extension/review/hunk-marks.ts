@@ -1,92 +1,79 @@
 /** Marks of hunks in the editor: tinted lines, new words, removed words struck through, and the overview ruler. */
 import * as vscode from "vscode";
+import type { Hunk } from "../../agent-core/platform/hunks.ts";
 import { hunkLook } from "./hunk-look.ts";
-import type { Hunk } from "./hunks.ts";
 import { CELL_SCHEME, shownHunks } from "./notebook-hunks.ts";
 import type { Review } from "./review.ts";
 
-export class HunkMarks implements vscode.Disposable {
-  readonly #review: Review;
-  readonly #added = lineDecoration("hermes.addedOverviewRuler");
-  readonly #changed = lineDecoration("hermes.changedOverviewRuler");
-  /** The line below removed text; the last line, when the text after it is removed. */
-  readonly #removedAbove = edgeDecoration("1px 0 0 0");
-  readonly #removedBelow = edgeDecoration("0 0 1px 0");
-  readonly #inserted = vscode.window.createTextEditorDecorationType({
-    backgroundColor: new vscode.ThemeColor("hermes.addedTextBackground"),
-    outline: "1px solid",
-    outlineColor: new vscode.ThemeColor("hermes.addedTextBorder"),
-  });
-  readonly #struck = vscode.window.createTextEditorDecorationType({
-    before: {
-      color: new vscode.ThemeColor("hermes.removedTextForeground"),
-      backgroundColor: new vscode.ThemeColor("hermes.removedTextBackground"),
-      textDecoration: "line-through",
-      margin: "0 1px 0 0",
-    },
-  });
-  readonly #subscriptions: vscode.Disposable[];
-
-  constructor(review: Review) {
-    this.#review = review;
-    this.#subscriptions = [
-      ...[this.#added, this.#changed, this.#removedAbove, this.#removedBelow, this.#inserted, this.#struck],
-      review.onDidChange((uri) => this.#mark((shown) => shown.fsPath === uri.fsPath)),
-      vscode.window.onDidChangeVisibleTextEditors(() => this.#mark(() => true)),
-      // A cell gets the new text after the file, with or without an editor of its own.
-      vscode.workspace.onDidChangeNotebookDocument(() => this.#mark(({ scheme }) => scheme === CELL_SCHEME)),
-      vscode.window.onDidChangeTextEditorViewColumn(() => this.#mark(() => true)),
-    ];
-  }
-
-  dispose(): void {
-    for (const subscription of this.#subscriptions) subscription.dispose();
-  }
-
-  #mark(isMeant: (uri: vscode.Uri) => boolean): void {
+/** Marks the hunks in the visible editors, until the result is disposed of. */
+export function markHunks(review: Review): vscode.Disposable {
+  const looks = decorations();
+  const mark = (isMeant: (uri: vscode.Uri) => boolean): void => {
     for (const editor of vscode.window.visibleTextEditors) {
       const { uri } = editor.document;
-      if (["file", "untitled", CELL_SCHEME].includes(uri.scheme) && isMeant(uri)) this.#markHunks(editor);
+      if (["file", "untitled", CELL_SCHEME].includes(uri.scheme) && isMeant(uri)) markEditor(review, looks, editor);
     }
-  }
+  };
+  return vscode.Disposable.from(
+    ...Object.values(looks),
+    review.onDidChange((uri) => mark((shown) => shown.fsPath === uri.fsPath)),
+    vscode.window.onDidChangeVisibleTextEditors(() => mark(() => true)),
+    // A cell gets the new text after the file, with or without an editor of its own.
+    vscode.workspace.onDidChangeNotebookDocument(() => mark(({ scheme }) => scheme === CELL_SCHEME)),
+    vscode.window.onDidChangeTextEditorViewColumn(() => mark(() => true)),
+  );
+}
 
-  #markHunks(editor: vscode.TextEditor): void {
-    const { document } = editor;
-    // A diff editor has no column, and marks of its own. A cell has no column either.
-    const isDiff = editor.viewColumn === undefined && document.uri.scheme !== CELL_SCHEME;
-    const hunks = isDiff
-      ? []
-      : shownHunks(this.#review, document)
-          .map(({ hunk }) => hunk)
-          .filter(hasLines);
-    const looks = hunks.map((hunk) => ({ hunk, ...hunkLook(hunk, isWrapped(document)) }));
-    const withNew = hunks.filter(({ newLines }) => newLines.length > 0);
-    const gone = hunks.filter(({ newLines }) => newLines.length === 0).map(({ newStart }) => newStart);
-    const isInside = (line: number): boolean => line < document.lineCount;
-    editor.setDecorations(this.#added, withNew.filter(({ oldLines }) => oldLines.length === 0).map(linesOf));
-    editor.setDecorations(this.#changed, withNew.filter(({ oldLines }) => oldLines.length > 0).map(linesOf));
-    editor.setDecorations(
-      this.#removedAbove,
-      gone.filter(isInside).map((line) => rangeOf(line)),
-    );
-    const isEndGone = gone.some((line) => !isInside(line));
-    editor.setDecorations(this.#removedBelow, isEndGone ? [rangeOf(document.lineCount - 1)] : []);
-    editor.setDecorations(
-      this.#inserted,
-      looks.flatMap(({ hunk, inserted }) =>
-        inserted.map(({ line, start, end }) => rangeOf(hunk.newStart + line, start, end)),
-      ),
-    );
-    editor.setDecorations(
-      this.#struck,
-      looks.flatMap(({ hunk, struck }) =>
-        struck.map(({ line, at, text: contentText }) => ({
-          range: rangeOf(hunk.newStart + line, at),
-          renderOptions: { before: { contentText } },
-        })),
-      ),
-    );
-  }
+type Decorations = ReturnType<typeof decorations>;
+
+function decorations() {
+  return {
+    added: lineDecoration("hermes.addedOverviewRuler"),
+    changed: lineDecoration("hermes.changedOverviewRuler"),
+    /** The line below removed text; the last line, when the text after it is removed. */
+    removedAbove: edgeDecoration("1px 0 0 0"),
+    removedBelow: edgeDecoration("0 0 1px 0"),
+    inserted: vscode.window.createTextEditorDecorationType({
+      backgroundColor: new vscode.ThemeColor("hermes.addedTextBackground"),
+      outline: "1px solid",
+      outlineColor: new vscode.ThemeColor("hermes.addedTextBorder"),
+    }),
+    struck: vscode.window.createTextEditorDecorationType({
+      before: {
+        color: new vscode.ThemeColor("hermes.removedTextForeground"),
+        backgroundColor: new vscode.ThemeColor("hermes.removedTextBackground"),
+        textDecoration: "line-through",
+        margin: "0 1px 0 0",
+      },
+    }),
+  };
+}
+
+function markEditor(review: Review, types: Decorations, editor: vscode.TextEditor): void {
+  const { document } = editor;
+  // A diff editor has no column, and marks of its own. A cell has no column either.
+  const isDiff = editor.viewColumn === undefined && document.uri.scheme !== CELL_SCHEME;
+  const shown = isDiff ? [] : shownHunks(review, document);
+  const hunks = shown.map(({ hunk }) => hunk).filter(hasLines);
+  const looks = hunks.map((hunk) => ({ hunk, ...hunkLook(hunk, isWrapped(document)) }));
+  const withNew = hunks.filter(({ newLines }) => newLines.length > 0);
+  const gone = hunks.filter(({ newLines }) => newLines.length === 0).map(({ newStart }) => newStart);
+  const isInside = (line: number): boolean => line < document.lineCount;
+  const insertedIn = ({ hunk, inserted }: (typeof looks)[number]) =>
+    inserted.map(({ line, start, end }) => rangeOf(hunk.newStart + line, start, end));
+  const struckIn = ({ hunk, struck }: (typeof looks)[number]) =>
+    struck.map(({ line, at, text: contentText }) => ({
+      range: rangeOf(hunk.newStart + line, at),
+      renderOptions: { before: { contentText } },
+    }));
+  const end = gone.some((line) => !isInside(line)) ? [rangeOf(document.lineCount - 1)] : [];
+  editor.setDecorations(types.added, withNew.filter(({ oldLines }) => oldLines.length === 0).map(linesOf));
+  editor.setDecorations(types.changed, withNew.filter(({ oldLines }) => oldLines.length > 0).map(linesOf));
+  const above = gone.filter(isInside).map((line) => rangeOf(line));
+  editor.setDecorations(types.removedAbove, above);
+  editor.setDecorations(types.removedBelow, end);
+  editor.setDecorations(types.inserted, looks.flatMap(insertedIn));
+  editor.setDecorations(types.struck, looks.flatMap(struckIn));
 }
 
 /** False for changed outputs or metadata of a cell. */

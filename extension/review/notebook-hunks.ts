@@ -1,8 +1,8 @@
 /** Hunks of a notebook's file, which is JSON, in the documents of its cells. */
 import { findNodeAtLocation, parseTree } from "jsonc-parser";
 import * as vscode from "vscode";
+import { type Hunk, hunksBetween, splitLines } from "../../agent-core/platform/hunks.ts";
 import type { CaretPlace } from "./hunk-caret.ts";
-import { type Hunk, hunksBetween, splitLines } from "./hunks.ts";
 import type { Review } from "./review.ts";
 import type { ReviewedText } from "./reviewed-text.ts";
 

@@ -1,20 +1,13 @@
 /** Edits that wait for the user's decision before anything is written; only accepted hunks are written. */
 import * as vscode from "vscode";
 import { abortable } from "../../agent-core/platform/deadline.ts";
+import { type Hunk, hunksBetween } from "../../agent-core/platform/hunks.ts";
 import { KeyedQueue } from "../../agent-core/platform/keyed-queue.ts";
 import type { ReviewedWrite } from "../documents/edit-protocol.ts";
 import { expectedEdit, type FileEdit, type GuardedEdit, type WrittenFile } from "../documents/guarded-edit.ts";
 import { findDocument } from "../documents/read-text.ts";
-import { type Hunk, hunksBetween } from "./hunks.ts";
 import { type Rebased, rebaseHunks } from "./rebase-hunks.ts";
-import {
-  type Reviewable,
-  type ReviewedText,
-  reviewedText,
-  withAllUndone,
-  withKept,
-  withUndone,
-} from "./reviewed-text.ts";
+import { type Reviewable, type ReviewedText, reviewedText, withKept, withUndone } from "./reviewed-text.ts";
 
 type Proposal = {
   /** The baseline is the file with the accepted hunks, the present text has the others too. */
@@ -93,36 +86,20 @@ export class Proposals implements Reviewable, vscode.Disposable {
     }
   }
 
-  keep(path: string, hunk: Hunk): void {
+  keep(path: string, hunk?: Hunk): void {
     const proposal = this.#proposals.get(path);
     const text = proposal && withKept(proposal.text, hunk);
     if (proposal === undefined || text === undefined) return;
-    proposal.kept += 1;
+    proposal.kept += hunk === undefined ? proposal.text.hunks.length : 1;
     this.#decide(proposal, text);
   }
 
-  undo(path: string, hunk: Hunk): Promise<void> {
+  undo(path: string, hunk?: Hunk): Promise<void> {
     const proposal = this.#proposals.get(path);
     const text = proposal && withUndone(proposal.text, hunk);
     if (proposal !== undefined && text !== undefined) {
-      proposal.undone += 1;
+      proposal.undone += hunk === undefined ? proposal.text.hunks.length : 1;
       this.#decide(proposal, text);
-    }
-    return Promise.resolve();
-  }
-
-  keepFile(path: string): void {
-    const proposal = this.#proposals.get(path);
-    if (proposal === undefined) return;
-    proposal.kept += proposal.text.hunks.length;
-    this.#decide(proposal, { ...proposal.text, baseline: proposal.text.present, hunks: [] });
-  }
-
-  undoFile(path: string): Promise<void> {
-    const proposal = this.#proposals.get(path);
-    if (proposal !== undefined) {
-      proposal.undone += proposal.text.hunks.length;
-      this.#decide(proposal, withAllUndone(proposal.text));
     }
     return Promise.resolve();
   }

@@ -11,52 +11,40 @@ import {
   type Review,
 } from "./review.ts";
 
-/** Baselines, and proposals with their accepted part. */
-export class OriginalDocuments implements vscode.TextDocumentContentProvider, vscode.Disposable {
-  readonly #review: Review;
-  readonly #changed = new vscode.EventEmitter<vscode.Uri>();
+/** Provides baselines, and proposals with their accepted part, until the result is disposed of. */
+export function provideOriginals(review: Review): vscode.Disposable {
+  const changed = new vscode.EventEmitter<vscode.Uri>();
   /** Texts that VS Code has, by URI: a large one travels only when it has changed. */
-  readonly #provided = new Map<string, string>();
-  readonly #subscriptions: vscode.Disposable[];
-
-  readonly onDidChange = this.#changed.event;
-
-  constructor(review: Review) {
-    this.#review = review;
-    this.#subscriptions = [
-      this.#changed,
-      review.onDidChange((uri) => {
-        for (const changed of [originalUri(uri), uri]) {
-          const provided = this.#provided.get(changed.toString());
-          if (provided !== undefined && provided !== this.#textOf(changed)) this.#changed.fire(changed);
-        }
-      }),
-      ...[BASELINE_SCHEME, ACCEPTED_SCHEME, PROPOSAL_SCHEME, GONE_SCHEME].map((scheme) =>
-        vscode.workspace.registerTextDocumentContentProvider(scheme, this),
-      ),
-    ];
-  }
-
-  provideTextDocumentContent(uri: vscode.Uri): string {
-    const text = this.#textOf(uri);
-    this.#provided.set(uri.toString(), text);
+  const provided = new Map<string, string>();
+  const provideTextDocumentContent = (uri: vscode.Uri): string => {
+    const text = originalText(review, uri);
+    provided.set(uri.toString(), text);
     return text;
-  }
+  };
+  return vscode.Disposable.from(
+    changed,
+    review.onDidChange((uri) => {
+      for (const one of [originalUri(uri), uri]) {
+        const known = provided.get(one.toString());
+        if (known !== undefined && known !== originalText(review, one)) changed.fire(one);
+      }
+    }),
+    ...[BASELINE_SCHEME, ACCEPTED_SCHEME, PROPOSAL_SCHEME, GONE_SCHEME].map((scheme) =>
+      vscode.workspace.registerTextDocumentContentProvider(scheme, {
+        onDidChange: changed.event,
+        provideTextDocumentContent,
+      }),
+    ),
+  );
+}
 
-  #textOf(uri: vscode.Uri): string {
-    const { fsPath: path } = uri;
-    if (uri.scheme === GONE_SCHEME) return "";
-    if (uri.scheme === BASELINE_SCHEME) {
-      // After the review, a diff that is still open shows no difference.
-      return this.#review.find(vscode.Uri.file(path))?.baseline ?? findDocument(path)?.getText() ?? "";
-    }
-    const proposal = this.#review.find(proposalUri(path));
-    return (uri.scheme === PROPOSAL_SCHEME ? proposal?.present : proposal?.baseline) ?? "";
-  }
-
-  dispose(): void {
-    for (const subscription of this.#subscriptions) subscription.dispose();
-  }
+function originalText(review: Review, { scheme, fsPath: path }: vscode.Uri): string {
+  if (scheme === GONE_SCHEME) return "";
+  // After the review, a diff that is still open shows no difference.
+  if (scheme === BASELINE_SCHEME)
+    return review.find(vscode.Uri.file(path))?.baseline ?? findDocument(path)?.getText() ?? "";
+  const proposal = review.find(proposalUri(path));
+  return (scheme === PROPOSAL_SCHEME ? proposal?.present : proposal?.baseline) ?? "";
 }
 
 const CHECKPOINT_SCHEME = "hermes-checkpoint";

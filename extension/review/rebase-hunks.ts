@@ -1,5 +1,5 @@
 /** Rebases the hunks of a file over a change by somebody else: the user's lines move the baseline, too. Pure. */
-import { type Hunk, hunksOfLines, splitLines } from "./hunks.ts";
+import { type Hunk, hunksOfLines, splitLines } from "../../agent-core/platform/hunks.ts";
 
 /** A text with the change of its sibling applied. */
 export type Rebased = {
@@ -21,7 +21,8 @@ export type Pair = { readonly text: string; readonly before: string; readonly hu
  * place inside a hunk, too; a change of a hunk's own lines has none and becomes a part of the hunk.
  */
 export function rebaseHunks({ text, before, hunks }: Pair, after: string): Rebased {
-  const [lines = [], other = [], fresh = []] = closedLines([text, before, after]);
+  const now = splitLines(after);
+  const [lines = [], other = [], fresh = []] = closedLines([splitLines(text), splitLines(before), now]);
   let siblings: Siblings = { lines, other, spans: closedSpans(hunks, lines, other) };
   const changes = spansBetween(other, fresh);
   const left = new Set<Span>();
@@ -34,23 +35,24 @@ export function rebaseHunks({ text, before, hunks }: Pair, after: string): Rebas
   const spans = composed(siblings.spans, shiftedBy(changes, left), siblings.lines, fresh);
   return {
     text: rebased,
-    hunks: hunksOfSpans(spans, splitLines(rebased), splitLines(after)),
+    hunks: hunksOfSpans(spans, splitLines(rebased), now),
     isComplete: left.size === 0,
   };
 }
 
 /** Hunks after the agent itself changes `before` to `after`: every line that it touches is up for review. */
 export function withEdit({ text, before, hunks }: Pair, after: string): readonly Hunk[] {
-  const [lines = [], other = [], fresh = []] = closedLines([text, before, after]);
+  const [old, now] = [splitLines(text), splitLines(after)];
+  const [lines = [], other = [], fresh = []] = closedLines([old, splitLines(before), now]);
   const spans = composed(closedSpans(hunks, lines, other), spansBetween(other, fresh), lines, fresh);
-  return hunksOfSpans(spans, splitLines(text), splitLines(after));
+  return hunksOfSpans(spans, old, now);
 }
 
 /** Undefined when the change has no place in the text. `put` are the lines that it inserts. */
 function applied(siblings: Siblings, change: Span, put: Lines): Siblings | undefined {
   const { lines, other, spans } = siblings;
   const changed = other.toSpliced(change.oldStart, change.oldEnd - change.oldStart, ...put);
-  const restored = spans.find((span) => restores(siblings, span, put, changed));
+  const restored = spans.find((span) => restores(siblings, span, change, put));
   if (restored !== undefined) {
     const rest = spans.filter((span) => span !== restored);
     const moved = rest.map((span) => (span.newStart >= restored.newEnd ? moveBy(span, 0, put.length) : span));
@@ -70,12 +72,13 @@ function applied(siblings: Siblings, change: Span, put: Lines): Siblings | undef
  * True when a change restores the lines that a span has removed, whichever of several equal lines the comparison chose.
  * An empty line alone does not count: it may begin a new one.
  */
-function restores({ lines, other }: Siblings, span: Span, put: Lines, changed: Lines): boolean {
-  if (put.join("").trim() === "") return false;
+function restores({ lines, other }: Siblings, span: Span, { oldStart, oldEnd }: Span, put: Lines): boolean {
   const isRemoval = span.newStart === span.newEnd && span.oldEnd - span.oldStart === put.length;
-  if (!isRemoval || changed.length !== other.length + put.length) return false;
-  const back = other.toSpliced(span.newStart, 0, ...lines.slice(span.oldStart, span.oldEnd));
-  return back.join("") === changed.join("");
+  if (!isRemoval || oldStart !== oldEnd || put.join("").trim() === "") return false;
+  const [first, last] = [Math.min(span.newStart, oldStart), Math.max(span.newStart, oldStart)];
+  const between = other.slice(first, last);
+  const back = between.toSpliced(span.newStart - first, 0, ...lines.slice(span.oldStart, span.oldEnd));
+  return between.toSpliced(oldStart - first, 0, ...put).every((line, index) => line === back[index]);
 }
 
 /** Line of a change in the sibling text; undefined when the change touches lines that only one of the texts has. */
@@ -135,9 +138,8 @@ function isOpen(text: string): boolean | undefined {
 }
 
 /** Lines of texts, all with a line end: an open last line gets that of the equal line in another of the texts. */
-function closedLines(texts: readonly string[]): readonly Lines[] {
-  const known = texts.map(splitLines);
-  const usual = /\r?\n/.exec(texts.find((text) => text.includes("\n")) ?? "\n")?.[0] ?? "\n";
+function closedLines(known: readonly Lines[]): readonly Lines[] {
+  const [usual = "\n"] = /\r?\n$/.exec(known.find(([first]) => first?.endsWith("\n"))?.[0] ?? "") ?? [];
   return known.map((lines): Lines => {
     const last = lines.at(-1);
     if (last === undefined || last.endsWith("\n")) return lines;
@@ -211,7 +213,6 @@ function refined(span: Span, old: Lines, fresh: Lines): readonly Span[] {
   }));
 }
 
-/** Joins spans that touch. */
 function joined(spans: readonly Span[]): readonly Span[] {
   const all: Span[] = [];
   for (const span of spans) {

@@ -1,6 +1,6 @@
 /** Files under review in VS Code's lists: our own view, the source control, and badges on files. */
 import * as vscode from "vscode";
-import type { Hunk } from "./hunks.ts";
+import type { Hunk } from "../../agent-core/platform/hunks.ts";
 import { GONE_SCHEME, originalUri, PROPOSAL_SCHEME, type Review } from "./review.ts";
 
 export const REVIEW_VIEW = "hermes.edits";
@@ -10,55 +10,39 @@ const STATES: Readonly<Record<string, string>> = {
   [GONE_SCHEME]: vscode.l10n.t("deleted"),
 };
 
-export class ReviewTree implements vscode.TreeDataProvider<vscode.Uri>, vscode.Disposable {
-  readonly #review: Review;
-  readonly #changed = new vscode.EventEmitter<void>();
-  readonly #view: vscode.TreeView<vscode.Uri>;
-  readonly #subscription: vscode.Disposable;
-
-  readonly onDidChangeTreeData = this.#changed.event;
-
-  constructor(review: Review, onDidSettle: vscode.Event<void>) {
-    this.#review = review;
-    this.#view = vscode.window.createTreeView(REVIEW_VIEW, { treeDataProvider: this });
-    this.#subscription = onDidSettle(() => this.#refresh());
-  }
-
-  getChildren(parent?: vscode.Uri): vscode.Uri[] {
-    return parent === undefined ? [...this.#review.documents] : [];
-  }
-
-  getTreeItem(uri: vscode.Uri): vscode.TreeItem {
-    const file = vscode.Uri.file(uri.fsPath);
-    const isProposal = uri.scheme === PROPOSAL_SCHEME;
-    const item = new vscode.TreeItem(file, vscode.TreeItemCollapsibleState.None);
-    const hunks = this.#review.hunks(uri);
-    const state = STATES[uri.scheme];
-    item.description = state === undefined ? counts(hunks) : `${state} · ${counts(hunks)}`;
-    item.tooltip = `${vscode.workspace.asRelativePath(file)}: ${hunks.length === 1 ? vscode.l10n.t("1 hunk") : vscode.l10n.t("{0} hunks", hunks.length)}`;
-    item.contextValue = isProposal ? "proposal" : "edit";
-    item.command = { title: vscode.l10n.t("Open"), command: "hermes.openReview", arguments: [uri.toString()] };
-    return item;
-  }
-
-  dispose(): void {
-    this.#subscription.dispose();
-    this.#view.dispose();
-    this.#changed.dispose();
-  }
-
-  #refresh(): void {
+/** The view of all documents under review, until the result is disposed of. */
+export function showReviewTree(review: Review, onDidSettle: vscode.Event<void>): vscode.Disposable {
+  const changed = new vscode.EventEmitter<void>();
+  const treeDataProvider: vscode.TreeDataProvider<vscode.Uri> = {
+    onDidChangeTreeData: changed.event,
+    getChildren: (parent) => (parent === undefined ? [...review.documents] : []),
+    getTreeItem: (uri) => itemOf(uri, review.hunks(uri)),
+  };
+  const view = vscode.window.createTreeView(REVIEW_VIEW, { treeDataProvider });
+  const refresh = (): void => {
     // The badge of the chat counts proposals already.
-    const { length } = this.#review.documents.filter(({ scheme }) => scheme !== PROPOSAL_SCHEME);
-    this.#view.badge =
-      length === 0
-        ? undefined
-        : {
-            value: length,
-            tooltip: length === 1 ? vscode.l10n.t("1 file to review") : vscode.l10n.t("{0} files to review", length),
-          };
-    this.#changed.fire();
-  }
+    const { length: value } = review.documents.filter(({ scheme }) => scheme !== PROPOSAL_SCHEME);
+    const tooltip = value === 1 ? vscode.l10n.t("1 file to review") : vscode.l10n.t("{0} files to review", value);
+    view.badge = value === 0 ? undefined : { value, tooltip };
+    changed.fire();
+  };
+  return vscode.Disposable.from(changed, view, onDidSettle(refresh));
+}
+
+function itemOf(uri: vscode.Uri, hunks: readonly Hunk[]): vscode.TreeItem {
+  const file = vscode.Uri.file(uri.fsPath);
+  const item = new vscode.TreeItem(file, vscode.TreeItemCollapsibleState.None);
+  const state = STATES[uri.scheme];
+  const size = hunks.length === 1 ? vscode.l10n.t("1 hunk") : vscode.l10n.t("{0} hunks", hunks.length);
+  item.description = state === undefined ? counts(hunks) : `${state} · ${counts(hunks)}`;
+  item.tooltip = `${vscode.workspace.asRelativePath(file)}: ${size}`;
+  item.contextValue = uri.scheme === PROPOSAL_SCHEME ? "proposal" : "edit";
+  item.command = openCommand(uri);
+  return item;
+}
+
+function openCommand(uri: vscode.Uri): vscode.Command {
+  return { title: vscode.l10n.t("Open"), command: "hermes.openReview", arguments: [uri.toString()] };
 }
 
 function counts(hunks: readonly Hunk[]): string {
@@ -105,10 +89,7 @@ export class ReviewSourceControl implements vscode.Disposable {
     this.#group ??= this.#create();
     const shown = this.#group.resourceStates.map(({ resourceUri }) => resourceUri.toString());
     if (files.length === shown.length && files.every((uri, index) => uri.toString() === shown[index])) return;
-    this.#group.resourceStates = files.map((resourceUri) => ({
-      resourceUri,
-      command: { title: vscode.l10n.t("Open"), command: "hermes.openReview", arguments: [resourceUri.toString()] },
-    }));
+    this.#group.resourceStates = files.map((resourceUri) => ({ resourceUri, command: openCommand(resourceUri) }));
   }
 
   #create(): vscode.SourceControlResourceGroup {
@@ -142,38 +123,26 @@ async function gitReady(): Promise<void> {
   }
 }
 
-/** A letter on every file under review, in the explorer and on its tab. */
-export class FileBadges implements vscode.FileDecorationProvider, vscode.Disposable {
-  readonly #review: Review;
-  readonly #changed = new vscode.EventEmitter<vscode.Uri>();
-  readonly #subscriptions: vscode.Disposable[];
-
-  readonly onDidChangeFileDecorations = this.#changed.event;
-
-  constructor(review: Review) {
-    this.#review = review;
-    this.#subscriptions = [
-      this.#changed,
-      review.onDidChange((uri) => this.#changed.fire(vscode.Uri.file(uri.fsPath))),
-      vscode.window.registerFileDecorationProvider(this),
-    ];
-  }
-
-  provideFileDecoration(uri: vscode.Uri): vscode.FileDecoration | undefined {
-    if (uri.scheme !== "file") return undefined;
-    const documents = this.#review.documentsOf(uri.fsPath);
-    if (documents.length === 0) return undefined;
-    const isProposed = documents.some(({ scheme }) => scheme === PROPOSAL_SCHEME);
-    return {
-      badge: "H",
-      tooltip: isProposed
-        ? vscode.l10n.t("An edit by Hermes waits for your decision")
-        : vscode.l10n.t("Edits by Hermes to review"),
-      color: new vscode.ThemeColor("hermes.fileForeground"),
-    };
-  }
-
-  dispose(): void {
-    for (const subscription of this.#subscriptions) subscription.dispose();
-  }
+/** A letter on every file under review, in the explorer and on its tab, until the result is disposed of. */
+export function badgeFiles(review: Review): vscode.Disposable {
+  const changed = new vscode.EventEmitter<vscode.Uri>();
+  return vscode.Disposable.from(
+    changed,
+    review.onDidChange((uri) => changed.fire(vscode.Uri.file(uri.fsPath))),
+    vscode.window.registerFileDecorationProvider({
+      onDidChangeFileDecorations: changed.event,
+      provideFileDecoration({ scheme, fsPath }) {
+        const documents = scheme === "file" ? review.documentsOf(fsPath) : [];
+        if (documents.length === 0) return undefined;
+        const isProposed = documents.some((document) => document.scheme === PROPOSAL_SCHEME);
+        return {
+          badge: "H",
+          tooltip: isProposed
+            ? vscode.l10n.t("An edit by Hermes waits for your decision")
+            : vscode.l10n.t("Edits by Hermes to review"),
+          color: new vscode.ThemeColor("hermes.fileForeground"),
+        };
+      },
+    }),
+  );
 }

@@ -1,6 +1,6 @@
 /**
  * Shows edits under review: in the file, as a diff against the baseline, or all files at once. An edit opens by itself
- * only while the keyboard is in the panel: another tab in front of the user's would take their keys.
+ * only while the keyboard is in the panel: elsewhere, a new tab would take keys meant for another editor.
  */
 import * as vscode from "vscode";
 import { KeyedQueue } from "../../agent-core/platform/keyed-queue.ts";
@@ -26,9 +26,6 @@ export class ReviewOpener implements vscode.Disposable {
   readonly #keyQueue = new KeyedQueue();
   readonly #review: Review;
   readonly #subscriptions: readonly vscode.Disposable[];
-  /** Files that this object brought to the front, until the user clicks or types there, or leaves. */
-  readonly #unasked = new Set<string>();
-  #inFront = fileInFront();
   readonly #panels: PanelFocus;
   /** The last edit that waits for the keyboard focus in a panel. */
   #pending: ShownEdit | undefined;
@@ -41,17 +38,6 @@ export class ReviewOpener implements vscode.Disposable {
       review.onDidChange((uri) => {
         if (uri.scheme !== PROPOSAL_SCHEME || review.find(uri) !== undefined) return;
         closeDiff(uri).catch((error: unknown) => report(String(error)));
-      }),
-      vscode.window.onDidChangeTextEditorSelection(({ kind, textEditor }) => {
-        // Changes by the agent or by an extension have another kind, or none.
-        const { Keyboard, Mouse } = vscode.TextEditorSelectionChangeKind;
-        if (kind !== Keyboard && kind !== Mouse) return;
-        this.#unasked.delete(textEditor.document.uri.toString());
-      }),
-      vscode.window.onDidChangeActiveTextEditor(() => {
-        const left = this.#inFront;
-        this.#inFront = fileInFront();
-        if (left !== undefined && left !== this.#inFront) this.#unasked.delete(left);
       }),
       panels.onDidFocus(() => {
         const edit = this.#pending;
@@ -79,11 +65,6 @@ export class ReviewOpener implements vscode.Disposable {
     return this.#open({ path, where: "file" });
   }
 
-  /** True for a file that is in front because Hermes shows its edit there. */
-  isUnasked(uri: vscode.Uri): boolean {
-    return this.#unasked.has(uri.toString());
-  }
-
   async #open({ path, where }: ShownEdit): Promise<void> {
     if (where === "proposal" && this.#review.find(proposalUri(path)) === undefined) return; // decided meanwhile
     if (where === "proposal") return this.openDiff(proposalUri(path), true);
@@ -92,28 +73,16 @@ export class ReviewOpener implements vscode.Disposable {
     if (hunk === undefined) return;
     switch (vscode.workspace.getConfiguration("hermes").get<string>("review.open")) {
       case "diff":
-        return this.#bringToFront(uri, () => this.openDiff(uri, true));
+        return this.openDiff(uri, true);
       case "file": {
         if (openNotebook(uri) !== undefined) return showInCell(this.#review, { uri, line: hunk.newStart }, true);
         const at = new vscode.Position(hunk.newStart, 0);
         const options = { preserveFocus: true, preview: true };
-        const show = () => vscode.window.showTextDocument(uri, options);
-        const editor = shownEditor(uri) ?? (await this.#bringToFront(uri, show));
+        const editor = shownEditor(uri) ?? (await vscode.window.showTextDocument(uri, options));
         editor.revealRange(new vscode.Range(at, at), vscode.TextEditorRevealType.InCenterIfOutsideViewport);
         return;
       }
       default:
-    }
-  }
-
-  async #bringToFront<Shown>(uri: vscode.Uri, show: () => Thenable<Shown>): Promise<Shown> {
-    const file = uri.toString();
-    if (fileInFront() !== file) this.#unasked.add(file);
-    try {
-      return await show();
-    } catch (error) {
-      this.#unasked.delete(file);
-      throw error;
     }
   }
 
@@ -144,10 +113,6 @@ export class ReviewOpener implements vscode.Disposable {
     this.caret.dispose();
     for (const subscription of this.#subscriptions) subscription.dispose();
   }
-}
-
-function fileInFront(): string | undefined {
-  return vscode.window.activeTextEditor?.document.uri.toString();
 }
 
 /** Visible editor of a file, also in a diff that the user has opened; nothing must cover it. */

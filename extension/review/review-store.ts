@@ -1,5 +1,5 @@
 /** Reviews across a reload of the window: one record per file, guarded by a hash. */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import * as vscode from "vscode";
 import * as z from "zod";
 import { type ReviewedText, reviewedText } from "./reviewed-text.ts";
@@ -91,7 +91,7 @@ export class ReviewStore {
 
 /** Writes a temporary file and renames it, so that a crash leaves the old record or the new one. */
 async function writeRecord(folder: vscode.Uri, path: string, text: ReviewedText | undefined): Promise<void> {
-  const record = vscode.Uri.joinPath(folder, `${createHash("sha256").update(path).digest("hex")}.json`);
+  const record = vscode.Uri.joinPath(folder, `${hash("sha256", path)}.json`);
   if (text === undefined) {
     await vscode.workspace.fs.delete(record).then(undefined, ignoreMissing);
     return;
@@ -110,7 +110,5 @@ function ignoreMissing(error: unknown): void {
 }
 
 function hashOf({ path, baseline, present }: Omit<ReviewedText, "hunks">): string {
-  return createHash("sha256")
-    .update(JSON.stringify([path, baseline, present]))
-    .digest("hex");
+  return hash("sha256", JSON.stringify([path, baseline, present]));
 }

@@ -1,11 +1,11 @@
 /** All edits under review, by document, and the user's decisions about them. */
 import * as vscode from "vscode";
+import type { Hunk } from "../../agent-core/platform/hunks.ts";
 import type { HermesReviewed } from "../../agent-core/protocol/files.ts";
 import type { ReviewedFile } from "../../agent-core/protocol/panel-events.ts";
 import type { AppliedEdits } from "./applied-edits.ts";
-import type { Hunk } from "./hunks.ts";
 import type { Proposals } from "./proposals.ts";
-import type { Reviewable, ReviewedText } from "./reviewed-text.ts";
+import { all, type Reviewable, type ReviewedText } from "./reviewed-text.ts";
 
 /** Documents with the baseline of applied edits, the accepted part of a proposal, and the whole proposal. */
 export const BASELINE_SCHEME = "hermes-baseline";
@@ -52,7 +52,6 @@ export class Review implements vscode.Disposable {
     ];
   }
 
-  /** For lists. */
   get files(): readonly ReviewedFile[] {
     return [
       ...this.#proposals.texts.map((text) => summary(text, true)),
@@ -75,24 +74,19 @@ export class Review implements vscode.Disposable {
     return this.documents.filter(({ fsPath }) => fsPath === path);
   }
 
-  keep(uri: vscode.Uri, hunk: Hunk): void {
-    this.#reportKept(uri, [hunk]);
+  /** Keeps a hunk, default: all of the document. Lines that the user typed over the agent's are retyped, not kept. */
+  keep(uri: vscode.Uri, hunk?: Hunk): void {
+    const hunks = hunk === undefined ? this.hunks(uri) : [hunk];
+    const retyped = this.#side(uri) === this.#applied ? this.#applied.countRetyped(uri.fsPath, hunks) : 0;
+    this.#report(uri, "retyped", retyped);
+    this.#report(uri, "kept", countLines(hunks) - retyped);
     this.#side(uri)?.keep(uri.fsPath, hunk);
   }
 
-  async undo(uri: vscode.Uri, hunk: Hunk): Promise<void> {
-    await this.#side(uri)?.undo(uri.fsPath, hunk);
-    this.#report(uri, "undone", countLines([hunk]));
-  }
-
-  keepFile(uri: vscode.Uri): void {
-    this.#reportKept(uri, this.hunks(uri));
-    this.#side(uri)?.keepFile(uri.fsPath);
-  }
-
-  async undoFile(uri: vscode.Uri): Promise<void> {
-    this.#undone = [];
-    await this.#undoFile(uri);
+  /** Undoes a hunk, default: all of the document, which `redo` brings back. */
+  async undo(uri: vscode.Uri, hunk?: Hunk): Promise<void> {
+    if (hunk === undefined) this.#undone = [];
+    await this.#undo(uri, hunk);
   }
 
   /** Number of files that `redo` brings back. */
@@ -107,13 +101,13 @@ export class Review implements vscode.Disposable {
     await all(texts.map((text) => this.#applied.redoFile(text)));
   }
 
-  async #undoFile(uri: vscode.Uri): Promise<void> {
-    const hunks = this.hunks(uri);
+  async #undo(uri: vscode.Uri, hunk?: Hunk): Promise<void> {
+    const hunks = hunk === undefined ? this.hunks(uri) : [hunk];
     const text = this.find(uri);
-    await this.#side(uri)?.undoFile(uri.fsPath);
+    await this.#side(uri)?.undo(uri.fsPath, hunk);
     this.#report(uri, "undone", countLines(hunks));
     const isApplied = uri.scheme !== PROPOSAL_SCHEME && this.find(uri) === undefined;
-    if (text === undefined || !isApplied) return;
+    if (hunk !== undefined || text === undefined || !isApplied) return;
     this.#undone = [...this.#undone, text];
     this.#changed.fire(uri);
   }
@@ -124,24 +118,17 @@ export class Review implements vscode.Disposable {
   }
 
   keepAll(): void {
-    for (const uri of this.documents) this.keepFile(uri);
+    for (const uri of this.documents) this.keep(uri);
   }
 
   /** Continues with the others when a file cannot be changed, and rejects with the first reason at the end. */
   async undoAll(): Promise<void> {
     this.#undone = [];
-    await all(this.documents.map((uri) => this.#undoFile(uri)));
+    await all(this.documents.map((uri) => this.#undo(uri)));
   }
 
   dispose(): void {
     for (const subscription of this.#subscriptions) subscription.dispose();
-  }
-
-  /** Lines that the user typed over the agent's are retyped, not kept. */
-  #reportKept(uri: vscode.Uri, hunks: readonly Hunk[]): void {
-    const retyped = this.#side(uri) === this.#applied ? this.#applied.countRetyped(uri.fsPath, hunks) : 0;
-    this.#report(uri, "retyped", retyped);
-    this.#report(uri, "kept", countLines(hunks) - retyped);
   }
 
   #report({ fsPath: path }: vscode.Uri, outcome: HermesReviewed["outcome"], lines: number): void {
@@ -152,12 +139,6 @@ export class Review implements vscode.Disposable {
     if (uri.scheme === PROPOSAL_SCHEME) return this.#proposals;
     return ["file", "untitled", GONE_SCHEME].includes(uri.scheme) ? this.#applied : undefined;
   }
-}
-
-/** Waits for all, and rejects with the first reason. */
-async function all(work: readonly Promise<void>[]): Promise<void> {
-  const failed = (await Promise.allSettled(work)).find((result) => result.status === "rejected");
-  if (failed !== undefined) throw failed.reason;
 }
 
 function countLines(hunks: readonly Hunk[]): number {

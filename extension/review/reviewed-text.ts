@@ -1,15 +1,8 @@
 /** A file under review: its baseline, its present text, the hunks between them, and their changes. Pure. */
 import type * as vscode from "vscode";
+import { type Hunk, hunksBetween } from "../../agent-core/platform/hunks.ts";
 import { normalised, onlyLineEnd } from "../documents/line-ends.ts";
-import {
-  type Hunk,
-  hunksBetween,
-  hunksWithoutKept,
-  hunksWithoutUndone,
-  keepHunk,
-  sameHunk,
-  undoHunk,
-} from "./hunks.ts";
+import { hunksWithoutKept, hunksWithoutUndone, keepHunk, sameHunk, undoHunk } from "./hunks.ts";
 import { rebaseHunks, withEdit } from "./rebase-hunks.ts";
 
 /**
@@ -62,23 +55,21 @@ export function afterForeignChange(text: ReviewedText, present: string): Reviewe
   return { path: text.path, baseline, present, hunks: rebased.hunks };
 }
 
-/** Reviewed text with one hunk kept; undefined when the hunk is no longer up for review. */
-export function withKept(text: ReviewedText, wanted: Hunk): ReviewedText | undefined {
+/** Reviewed text with one hunk kept, or all; undefined when the hunk is no longer up for review. */
+export function withKept(text: ReviewedText, wanted: Hunk | undefined): ReviewedText | undefined {
+  if (wanted === undefined) return { ...text, baseline: text.present, hunks: [] };
   const hunk = sameHunk(text.hunks, wanted);
   if (hunk === undefined) return undefined;
   return { ...text, baseline: keepHunk(text.baseline ?? "", hunk), hunks: hunksWithoutKept(text.hunks, hunk) };
 }
 
-/** Reviewed text with one hunk reverted; undefined when the hunk is no longer up for review. */
-export function withUndone({ path, baseline, present, hunks }: ReviewedText, wanted: Hunk): ReviewedText | undefined {
+/** Reviewed text with one hunk reverted, or all; undefined when the hunk is no longer up for review. */
+export function withUndone(text: ReviewedText, wanted: Hunk | undefined): ReviewedText | undefined {
+  const { path, baseline, present, hunks } = text;
+  if (wanted === undefined) return { path, baseline, present: baseline ?? "", hunks: [] };
   const hunk = sameHunk(hunks, wanted);
   if (hunk === undefined) return undefined;
   return { path, baseline, present: undoHunk(present, hunk), hunks: hunksWithoutUndone(hunks, hunk) };
-}
-
-/** Reviewed text with all hunks reverted. */
-export function withAllUndone({ path, baseline }: ReviewedText): ReviewedText {
-  return { path, baseline, present: baseline ?? "", hunks: [] };
 }
 
 function sidesOf({ baseline, present, hunks }: ReviewedText): Parameters<typeof rebaseHunks>[0] {
@@ -104,10 +95,14 @@ export type Reviewable = {
   /** Emits the path of a text that changed or is no longer under review. */
   readonly onDidChange: vscode.Event<string>;
   find(path: string): ReviewedText | undefined;
-  /** Ends the review of a hunk; its lines stay. */
-  keep(path: string, hunk: Hunk): void;
-  /** Restores the old lines of a hunk. Rejects when the file cannot be changed. */
-  undo(path: string, hunk: Hunk): Promise<void>;
-  keepFile(path: string): void;
-  undoFile(path: string): Promise<void>;
+  /** Ends the review of a hunk, default: of the file; its lines stay. */
+  keep(path: string, hunk: Hunk | undefined): void;
+  /** Restores the old lines of a hunk, default: of the file. Rejects when the file cannot be changed. */
+  undo(path: string, hunk: Hunk | undefined): Promise<void>;
 };
+
+/** Waits for the work on several files, and rejects with the first reason at its end. */
+export async function all(work: readonly Promise<void>[]): Promise<void> {
+  const failed = (await Promise.allSettled(work)).find((result) => result.status === "rejected");
+  if (failed !== undefined) throw failed.reason;
+}

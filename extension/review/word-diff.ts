@@ -16,8 +16,7 @@ export type WordDiff = {
 };
 
 /**
- * Words, numbers and operators as one token each. Scripts without blanks between words, blanks and brackets count by
- * character.
+ * Words, numbers and operators as one token each. Scripts without blanks between words, blanks and brackets count by character.
  */
 const TOKEN =
   /\r?\n|\p{RGI_Emoji}|[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}]\p{M}*|\p{N}+(?:\.\p{N}+)+|[\p{L}\p{M}\p{N}_$]+|[=<>!\&\|+\-*\/%^~?:.]+|[\s\S]/gv;

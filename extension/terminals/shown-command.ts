@@ -24,7 +24,6 @@ export type ShownCommand = {
 /** Receivers of the output, in addition to the agent's file. */
 export type CommandSink = {
   readonly ring: OutputRing;
-  /** Shows text in the panel. */
   show(text: string): void;
 };
 

@@ -17,7 +17,7 @@ const MAX_PAUSE_MS = 5 * 60_000;
 const STOP_MS = 3_000;
 
 export type LinkState =
-  | { readonly kind: "starting" | "connected" | "stopped" }
+  | { readonly kind: "starting" | "connected" }
   | { readonly kind: "waiting" | "failed"; readonly reason: string };
 
 export type AdapterLinkOptions = {

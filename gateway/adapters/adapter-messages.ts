@@ -15,7 +15,7 @@ export type ToAdapter =
   | { readonly type: "stored"; readonly id: number }
   | { readonly type: "stop" };
 
-export type AdapterMethod = "send" | "edit" | "stream" | "sendFile" | "fetchFile" | "typing" | "chatInfo";
+export type AdapterMethod = "send" | "edit" | "stream" | "sendFile" | "fetchFile" | "typing";
 
 export type FromAdapter =
   /** `methods`: those of the optional ones that the adapter has. */

@@ -54,7 +54,7 @@ async function start({
 }: Extract<ToAdapter, { type: "start" }>): Promise<void> {
   try {
     adapter = (await load(which)).makeAdapter(settings);
-    const methods = (["edit", "stream", "sendFile", "fetchFile", "typing", "chatInfo"] as const).filter(
+    const methods = (["edit", "stream", "sendFile", "fetchFile", "typing"] as const).filter(
       (name) => adapter?.[name] !== undefined,
     );
     // A server of the user's own may have other limits than the public one.

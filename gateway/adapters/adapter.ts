@@ -131,8 +131,6 @@ export type Adapter = {
   fetchFile?(ref: string): Promise<Uint8Array>;
   /** Shows that an answer is on its way. */
   typing?(chat: string): Promise<void>;
-  /** Name and kind of a chat, for `hermes gateway status`. */
-  chatInfo?(chat: string): Promise<{ readonly name: string }>;
 };
 
 /** Settings of a platform: its part of `platforms` in config.yaml, and its variables. */

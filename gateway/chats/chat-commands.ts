@@ -23,8 +23,7 @@ export type CommandCall = {
 type Command = (call: CommandCall) => string | undefined | Promise<string | undefined>;
 
 /**
- * Commands of the agent that change permissions, run servers, or reach sessions of others. The owner gives them at the
- * machine.
+ * Commands of the agent that change permissions, run servers, or reach sessions of others. The owner gives them at the machine.
  */
 const AT_THE_MACHINE = new Set(
   "mode grants import export mcp hooks plugins skills tools learning report checkpoint carry-out".split(" "),

@@ -11,7 +11,6 @@ export type Option = { readonly label: string; readonly value: string };
 
 export type Question = {
   readonly place: Place;
-  /** Key of the chat's session. */
   readonly chatKey: string;
   /** Id of the person who may answer, beside admins. */
   readonly asker: string;

@@ -1,6 +1,7 @@
 /** A turn as a chat sees it: the answer in one message that grows, and the tool calls in another. */
 import type { SessionUpdate } from "@zed-industries/agent-client-protocol";
 import type { Clock } from "../../agent-core/platform/clock.ts";
+import { truncate } from "../../agent-core/platform/one-line.ts";
 import { visibleText } from "../../agent-core/platform/visible-text.ts";
 import { LiveMessage } from "../outbox/live-message.ts";
 import type { Outbox, Place } from "../outbox/outbox.ts";
@@ -62,7 +63,6 @@ export class TurnView {
     }
   }
 
-  /** The whole answer. */
   get text(): string {
     return this.#texts.join("\n\n").trim();
   }
@@ -129,5 +129,5 @@ export class TurnView {
 /** A title holds names of files and commands, which are no Markdown. */
 function code(text: string): string {
   const line = visibleText(text.replaceAll(/\s+/g, " ").replaceAll("`", "'")).trim();
-  return `\`${line.length > CALL_CHARS ? `${line.slice(0, CALL_CHARS).toWellFormed()}…` : line}\``;
+  return `\`${truncate(line, CALL_CHARS)}\``;
 }

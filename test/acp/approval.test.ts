@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { AcpAgent } from "../support/acp-agent.ts";
@@ -48,7 +48,9 @@ test("a request shows the whole command, the reasons, and the scope of a grant",
   expect(_meta.hermes["command"]).toBe("npm run hello --silent");
   expect(_meta.hermes["reasons"]).not.toEqual([]);
   expect(JSON.stringify(toolCall["content"])).toContain("npm run hello --silent");
-  expect(JSON.stringify(toolCall["content"])).toContain("A lasting answer covers: `npm run hello` with any arguments");
+  expect(JSON.stringify(toolCall["content"])).toMatch(
+    /A lasting answer covers: npm run hello \* in .* as of [0-9a-f]{12}/,
+  );
   expect(made(agent)).toBe(false);
 });
 
@@ -73,13 +75,16 @@ test("a grant for always holds for the next process, until the script changes or
   await agent.prompt(first, COMMAND);
   await agent.prompt(await askingSession(agent), COMMAND);
   expect(asked).toHaveLength(1);
-  expect(readFileSync(join(agent.home, "vscode", "grants.json"), "utf8")).toContain("npm run hello");
+  expect(readFileSync(join(agent.home, "config.yaml"), "utf8")).toMatch(/allow:\n +- npm run hello \* in /);
 
   const listed = await agent.request("_hermes/grants/list", { sessionId: first });
   const [grant] = (listed.result?.["grants"] ?? []) as Json[];
-  expect(grant).toMatchObject({ lasting: "always", description: expect.stringContaining("until its script changes") });
+  expect(grant).toMatchObject({
+    lasting: "always",
+    description: expect.stringMatching(/^npm run hello \* in .* as of /),
+  });
   await agent.prompt(first, "/grants");
-  expect(agent.text()).toContain("1. `npm run hello` with any arguments");
+  expect(agent.text()).toContain("1. `npm run hello * in ");
 
   expect((await agent.request("_hermes/grants/revoke", { sessionId: first, id: grant?.["id"] })).result).toEqual({});
   expect((await agent.request("_hermes/grants/revoke", { sessionId: first, id: "x" })).error?.code).toBe(-32602);
@@ -100,9 +105,43 @@ test("/grants makes a permission of this session a lasting one", async () => {
   await agent.prompt(first, "/grants always 2");
   expect(agent.text()).toContain("There is no grant 2; the list has 1.");
   await agent.prompt(first, "/grants always 1");
-  expect(agent.text()).toContain("Hermes no longer asks for: `npm run hello` with any arguments");
+  expect(agent.text()).toContain("Hermes no longer asks for: `npm run hello * in ");
   await agent.prompt(await askingSession(agent), COMMAND);
   expect(asked).toHaveLength(1);
+});
+
+test("/grants adds a row of the user's own, which config.yaml keeps for every session", async () => {
+  const { agent, asked } = await start("reject");
+  const first = await askingSession(agent);
+  await agent.prompt(first, `/grants add npm run hello * in ${agent.cwd}`);
+  await agent.prompt(await askingSession(agent), COMMAND);
+  expect([asked, made(agent)]).toEqual([[], true]);
+  await agent.prompt(first, "/grants revoke 1");
+  expect(readFileSync(join(agent.home, "config.yaml"), "utf8")).toContain("allow: []");
+});
+
+test("a client that keeps the list gets what always allows, and its rows count at once", async () => {
+  const agent = new AcpAgent({});
+  running.push(agent);
+  const asked: Json[] = [];
+  const changes: Json[] = [];
+  agent.on("session/request_permission", (params) => {
+    asked.push(params);
+    return { outcome: { outcome: "selected", optionId: "always" } };
+  });
+  agent.on("_hermes/allow_list/change", (params) => {
+    changes.push(params);
+    return {};
+  });
+  await agent.initialize({ _meta: { hermes: { grants: true, allowList: ["mkdir * in /nowhere"] } } });
+  const sessionId = await askingSession(agent);
+  await agent.prompt(sessionId, "run mkdir one");
+  const row = `mkdir one * in ${realpathSync(agent.cwd)}`;
+  expect(changes).toEqual([{ row, isIn: true }]);
+  expect(existsSync(join(agent.home, "config.yaml"))).toBe(false);
+  await agent.request("_hermes/allow_list/set", { rows: ["mkdir *"] });
+  await agent.prompt(sessionId, "run mkdir two");
+  expect([asked.length, existsSync(join(agent.cwd, "two"))]).toEqual([1, true]);
 });
 
 test("a mode that allows a waiting call lets it run; any other mode leaves the request open", async () => {

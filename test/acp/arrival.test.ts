@@ -102,15 +102,14 @@ test("servers, settings, instructions, memory, skills, commands, hooks and sessi
     /\*\*files\*\* \(config\.yaml\): on, 14 tools\n- \*\*everything\*\* \(\.mcp\.json\): waiting for your consent/,
   );
   const lines = (): unknown[] => agent.of("agent_thought_chunk").map(({ content }) => (content as Json)["text"]);
-  await expect.poll(lines).toHaveLength(4);
+  await expect.poll(lines).toHaveLength(3);
   expect(new Set(lines())).toEqual(
     new Set([
       "3 hooks need your consent before they run. /hooks shows the commands.\n",
       "The MCP server of this workspace waits for your consent: everything. " +
         "`/mcp` shows the command, `/mcp allow NAME` starts it.\n",
-      "config.yaml: settings of Hermes Agent that this version does not support: agent.verbose, " +
+      "config.yaml: unknown settings without effect: agent.verbose, agent.max_turn (did you mean max_turns?), " +
         "terminal.persistent_shell, display.skin, display.compact, approvals.timeout, tts, security.\n",
-      "config.yaml: unknown settings without effect: agent.max_turn (did you mean max_turns?).\n",
     ]),
   );
   expect(await answer("/mcp allow everything")).toBe("everything: on, 16 tools.");

@@ -75,7 +75,7 @@ test("attachments reach the model as text, and every client again as the blocks 
   expect(markdown).toContain("one\n\ntwo");
 });
 
-test("a command takes its attachments along, and a removed message returns with them", async () => {
+test("a command keeps its attachments, and removing the message gives them back", async () => {
   const { agent, model, sessionId } = await start();
   const uri = pathToFileURL(join(agent.cwd, "a.ts")).href;
   const link = { type: "resource_link", uri, name: "a.ts" };

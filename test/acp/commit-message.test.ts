@@ -25,7 +25,7 @@ async function start(config?: string) {
   return { agent, model };
 }
 
-test("writes a commit message in the style of earlier ones, and stores no session", async () => {
+test("the command writes a commit message in the style of earlier ones, and stores no session", async () => {
   const { agent, model } = await start();
   model.script(say("```\nClose the menu\n```"));
   const { result } = await agent.request("_hermes/commit_message", {
@@ -42,14 +42,14 @@ test("writes a commit message in the style of earlier ones, and stores no sessio
   expect((await agent.request("session/list", {})).result?.["sessions"]).toEqual([]);
 });
 
-test("asks the model of auxiliary.commit_message, if there is one", async () => {
+test("the command asks the model of auxiliary.commit_message, if there is one", async () => {
   const { agent, model } = await start("auxiliary: { commit_message: { model: small-model } }");
   model.script(say("Close the menu"));
   await agent.request("_hermes/commit_message", { diff: DIFF, recent: [] });
   expect(model.requests[0]?.body["model"]).toBe("small-model");
 });
 
-test("reports a model that fails or says nothing, and ends at a cancel", async () => {
+test("the command reports a model that fails or says nothing, and ends at a cancel", async () => {
   const { agent, model } = await start();
   model.script(fail(401, "wrong key"), say(" "), { silent: true });
   const failed = await agent.request("_hermes/commit_message", { diff: DIFF, recent: [] });
@@ -60,7 +60,7 @@ test("reports a model that fails or says nothing, and ends at a cancel", async (
   expect(cancelled.error?.code).toBe(-32800);
 });
 
-test("refuses without a model", async () => {
+test("the command refuses without a model", async () => {
   const agent = new AcpAgent();
   running.push(agent);
   await agent.initialize();

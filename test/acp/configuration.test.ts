@@ -14,7 +14,7 @@ async function opened(yaml: string): Promise<{ agent: AcpAgent; id: string; noti
   return { agent, id, notices: () => agent.of("notice").map(({ severity, title }) => `${severity}: ${title}`) };
 }
 
-test("a session begins with one line for the settings of the original agent, one for unknown ones, and one for each without effect", async () => {
+test("a session begins with one line for unknown settings, and one for each value that has no effect", async () => {
   const { notices } = await opened(
     "display: {skin: mono}\nmoa: {}\nagent: {max_turn: 3}\nterminal: {backend: modal}\n" +
       "fallback_providers: [{provider: nowhere, model: m}, {provider: openai, model: m}]\n",
@@ -22,8 +22,7 @@ test("a session begins with one line for the settings of the original agent, one
   await expect
     .poll(notices)
     .toEqual([
-      "warning: config.yaml: unknown settings without effect: agent.max_turn (did you mean max_turns?).",
-      "warning: config.yaml: settings of Hermes Agent that this version does not support: display.skin, moa.",
+      "warning: config.yaml: unknown settings without effect: display.skin, moa, agent.max_turn (did you mean max_turns?).",
       expect.stringMatching(/^warning: config\.yaml: The terminal backend modal is not built in: a plugin can/),
       expect.stringMatching(/^warning: config\.yaml: fallback_providers: There is no provider "nowhere"\./),
     ]);

@@ -104,7 +104,7 @@ test.each<[string, Answer]>([
 
 test("a judge that is not sure asks the user, whose refusal skips the tasks that need the result", async () => {
   const unsure = say(JSON.stringify({ ...GOOD, confidence: 0.2, reason: "No source is named." }));
-  const reply = { action: "accept", content: { choice: "Do not use it" } };
+  const reply = { action: "accept", content: { choice: "Do Not Use It" } };
   const { questions, results, entries } = await delegated([unsure], { reply });
   expect(JSON.stringify(questions)).toContain("No source is named.");
   expect(results).toMatchObject([
@@ -114,7 +114,7 @@ test("a judge that is not sure asks the user, whose refusal skips the tasks that
   expect(entries).toMatchObject([{ decision: "escalate" }]);
 });
 
-test("a claimed file that does not exist is never accepted, and costs no judge", async () => {
+test("a result without the file that the task names is never accepted, and costs no judge", async () => {
   const tasks = [{ ...GRAPH[0], files: ["report.md"] }, GRAPH[1]];
   const { judged, runs, results, entries } = await delegated([], { tasks });
   expect(runs).toHaveLength(3);

@@ -137,11 +137,13 @@ test("without a sandbox a script asks with its code, and does not run when the u
   expect(existsSync(join(it.agent.cwd, "b.txt"))).toBe(false);
 });
 
-test("a script that would delete the home is blocked, settings limit calls, and no editor terminal opens", async () => {
+test("a script that would delete the home asks, settings limit calls, and no editor terminal opens", async () => {
   const config = "code_execution:\n  max_tool_calls: 1\nterminal:\n  sandbox: off\n";
+  const refusing = await start(config, "reject", { terminal: true });
+  expect(await run(refusing, 'import os\nos.system("rm -rf ~")')).toContain("the user said no");
+  expect(refusing.asked).toHaveLength(1);
+  expect(JSON.stringify(refusing.asked)).not.toContain("allow_always");
   const it = await start(config, "once", { terminal: true });
-  expect(await run(it, 'import os\nos.system("rm -rf ~")')).toContain("blocked in every mode");
-  expect(it.asked).toEqual([]);
   const text = await run(it, "from hermes_tools import todo\ntodo()\ntodo()");
   expect(text).toContain("the limit of 1 tool calls in a script is reached");
 });
@@ -164,7 +166,7 @@ test("a cancel in the middle of a nested call ends the turn, the call and the sc
   expect([...states.values()]).toEqual(["failed", "failed"]);
 });
 
-test("where commands run on another machine, scripts are not offered", async () => {
+test("scripts are not offered when commands run on another machine", async () => {
   const it = await start("terminal:\n  backend: docker\n");
   it.model.script(say("hi"));
   await it.agent.prompt(it.id, "hello");

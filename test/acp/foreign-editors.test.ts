@@ -4,83 +4,11 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { AcpAgent } from "../support/acp-agent.ts";
 import type { Json } from "../support/acp-client.ts";
-import { call, callTools, type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
-
-async function start(): Promise<{ readonly agent: AcpAgent; readonly model: ModelServer }> {
-  const model = await startModelServer();
-  const agent = new AcpAgent({
-    HERMES_BASE_URL: model.baseUrl,
-    HERMES_MODEL: "test-model",
-    HERMES_API_KEY: "sk-test-key-123456",
-  });
-  onTestFinished(async () => {
-    await agent.stop();
-    await model.stop();
-  });
-  return { agent, model };
-}
-
-/** Content of the last tool result that the model got. */
-function lastResult(model: ModelServer): unknown {
-  return model.requests
-    .at(-1)
-    ?.body.messages.filter(({ role }) => role === "tool")
-    .at(-1)?.["content"];
-}
-
-test("of a large file the client sends only the lines that were asked for", async () => {
-  const { agent, model } = await start();
-  const lines = Array.from({ length: 5_200 }, (_, index) => `line ${index + 1}${" ".repeat(990)}`);
-  writeFileSync(join(agent.cwd, "big.log"), `${lines.join("\n")}\n`);
-  const asked: Json[] = [];
-  const partOf = (text: readonly string[], { line, limit }: Json): string =>
-    text.slice(Number(line) - 1, Number(line) - 1 + Number(limit)).join("\n");
-  agent.on("fs/read_text_file", (params) => {
-    asked.push(params);
-    return { content: partOf(lines, params) };
-  });
-  await agent.initialize({ fs: { readTextFile: true } });
-  const sessionId = await agent.newSession();
-  const read = callTools(call("read_file", { path: "big.log", offset: 10, limit: 2 }));
-  model.script(read, say("done"));
-  await agent.prompt(sessionId, "read it");
-  expect(asked).toMatchObject([{ line: 10, limit: 2 }]);
-  expect(lastResult(model)).toMatch(/^10\|line 10 +\n11\|line 11 +\n/);
-
-  const unsaved = lines.with(9, "unsaved");
-  agent.on("fs/read_text_file", (params) => ({
-    content: params["line"] === undefined ? unsaved.join("\n") : partOf(unsaved, params),
-  }));
-  model.script(read, say("done"));
-  await agent.prompt(sessionId, "read it again");
-  expect(lastResult(model)).toMatch(/^10\|unsaved\n11\|line 11 +\n/);
-});
-
-test("a client is asked once for a file that does not exist yet", async () => {
-  const { agent, model } = await start();
-  const asked: unknown[] = [];
-  const error = { code: -32002, message: "no such file" };
-  agent.on("fs/read_text_file", ({ path }) => {
-    asked.push(path);
-    throw error;
-  });
-  await agent.initialize({ fs: { readTextFile: true } });
-  model.script(callTools(call("write_file", { path: "new.txt", content: "new\n" })), say("done"));
-  await agent.prompt(await agent.newSession(), "write it");
-  expect(asked.filter((path) => String(path).endsWith("new.txt"))).toHaveLength(1);
-});
-
-test("a file comes from the disk when the client's answer has no text", async () => {
-  const { agent, model } = await start();
-  agent.on("fs/read_text_file", () => ({ content: 5 }));
-  await agent.initialize({ fs: { readTextFile: true } });
-  model.script(callTools(call("read_file", { path: "a.txt" })), say("done"));
-  await agent.prompt(await agent.newSession(), "read it");
-  expect(lastResult(model)).toBe("1|one\n2|two\n3|three");
-});
+import { call, callTools, say } from "../support/model-server/model-server.ts";
+import { lastResult, startWithModel } from "../support/start-agent.ts";
 
 test("a message that has only attachments is listed by their names", async () => {
-  const { agent, model } = await start();
+  const { agent, model } = await startWithModel();
   await agent.initialize();
   const sessionId = await agent.newSession();
   model.script(say("done"));
@@ -96,7 +24,7 @@ test("a message that has only attachments is listed by their names", async () =>
 });
 
 test("a cancel that is written together with its prompt ends the turn", async () => {
-  const { agent, model } = await start();
+  const { agent, model } = await startWithModel();
   await agent.initialize();
   const sessionId = await agent.newSession();
   const prompt = [{ type: "text", text: "go" }];
@@ -107,7 +35,7 @@ test("a cancel that is written together with its prompt ends the turn", async ()
 });
 
 test("a client that shows no names gets one option per kind, and no lasting grant on any of them", async () => {
-  const { agent, model } = await start();
+  const { agent, model } = await startWithModel();
   const asked: Json[] = [];
   agent.on("session/request_permission", (params) => {
     asked.push(params);
@@ -122,14 +50,14 @@ test("a client that shows no names gets one option per kind, and no lasting gran
   expect(asked).toHaveLength(1);
   expect(asked[0]?.["options"]).toMatchObject([
     { kind: "allow_once" },
-    { kind: "allow_always", name: "Allow for this session" },
+    { kind: "allow_always", name: "Allow for This Session" },
     { kind: "reject_once" },
   ]);
-  expect(existsSync(join(agent.home, "vscode", "grants.json"))).toBe(false);
+  expect(existsSync(join(agent.home, "config.yaml"))).toBe(false);
 });
 
 test("a permission request shows the diff first, and a long command once and cut", async () => {
-  const { agent, model } = await start();
+  const { agent, model } = await startWithModel();
   const asked: Json[] = [];
   agent.on("session/request_permission", (params) => {
     asked.push(params);
@@ -155,7 +83,7 @@ test("a permission request shows the diff first, and a long command once and cut
 });
 
 test("the first update of a call has its title, kind and locations, every later one its status, and one its diff", async () => {
-  const { agent, model } = await start();
+  const { agent, model } = await startWithModel();
   await agent.initialize();
   model.script(
     callTools(call("read_file", { path: "a.txt" }), call("write_file", { path: "a.txt", content: "new\n" })),
@@ -179,7 +107,7 @@ test("the first update of a call has its title, kind and locations, every later 
 });
 
 test("a command arrives whole in a client that joins command and arguments with a shell", async () => {
-  const { agent, model } = await start();
+  const { agent, model } = await startWithModel();
   const terminals = new Map<string, { readonly output: string; readonly exitCode: number | null }>();
   const files: string[] = [];
   agent
@@ -205,7 +133,7 @@ test("a command arrives whole in a client that joins command and arguments with 
 });
 
 test("a failure in the client reaches the model with its reason, which clients send as data", async () => {
-  const { agent, model } = await start();
+  const { agent, model } = await startWithModel();
   const failure = (data: unknown) => () => Promise.reject({ code: -32603, message: "Internal error", data });
   agent.on("fs/write_text_file", failure({ details: "the disk is full" })).on("terminal/create", failure("no shell"));
   await agent.initialize({ fs: { writeTextFile: true }, terminal: true });
@@ -221,7 +149,7 @@ test("a failure in the client reaches the model with its reason, which clients s
 });
 
 test("a command over 128 kB runs, on a terminal too", async () => {
-  const { agent, model } = await start();
+  const { agent, model } = await startWithModel();
   agent.on("session/request_permission", () => ({ outcome: { outcome: "selected", optionId: "once" } }));
   await agent.initialize();
   const sessionId = await agent.newSession();
@@ -247,7 +175,7 @@ async function editedSession(): Promise<{
   readonly sessionId: string;
   readonly journal: string;
 }> {
-  const { agent, model } = await start();
+  const { agent, model } = await startWithModel();
   const lines = Array.from({ length: 10_000 }, (_, index) => `line ${index} of thirty chars..`);
   writeFileSync(join(agent.cwd, "big.txt"), `${lines.join("\n")}\n`);
   await agent.initialize();
@@ -291,7 +219,7 @@ test("an edit of a large file sends its diff once, and the journal names the tex
 });
 
 test("folders, prompts and images that cannot be used are refused, and a list names all folders of a session", async () => {
-  const { agent, model } = await start();
+  const { agent, model } = await startWithModel();
   await agent.initialize();
   const refused = async (method: string, params: Json, message: string): Promise<void> => {
     expect((await agent.request(method, params)).error).toMatchObject({
@@ -333,7 +261,7 @@ test("folders, prompts and images that cannot be used are refused, and a list na
 });
 
 test("a session that was never prompted can be loaded in the next connection, and is in no list", async () => {
-  const { agent } = await start();
+  const { agent } = await startWithModel();
   await agent.initialize();
   const sessionId = await agent.newSession();
   await agent.stop();
@@ -362,7 +290,7 @@ test("a missing key names the ways to set it that the client has", async () => {
 });
 
 test("an MCP server of the client that ends at once is named, once", async () => {
-  const { agent } = await start();
+  const { agent } = await startWithModel();
   await agent.initialize();
   const mcpServers = [{ name: "files", command: "/bin/true", args: [], env: [] }];
   await agent.request("session/new", { cwd: agent.cwd, mcpServers });
@@ -372,7 +300,7 @@ test("an MCP server of the client that ends at once is named, once", async () =>
 });
 
 test("after a logout new sessions need a login, and the keys stay", async () => {
-  const { agent } = await start();
+  const { agent } = await startWithModel();
   expect((await agent.initialize())["agentCapabilities"]).toMatchObject({ auth: { logout: {} } });
   await agent.request("logout", {});
   const { error } = await agent.request("session/new", { cwd: agent.cwd, mcpServers: [] });
@@ -382,7 +310,7 @@ test("after a logout new sessions need a login, and the keys stay", async () => 
 });
 
 test("the chunks of a replayed message have one id", async () => {
-  const { agent, model } = await start();
+  const { agent, model } = await startWithModel();
   await agent.initialize();
   const sessionId = await agent.newSession();
   model.script({
@@ -404,7 +332,7 @@ test.each([
   ["a program without arguments and variables", { mcpServers: [{ name: "x", command: "/bin/true" }] }],
   ["an address without headers", { mcpServers: [{ name: "x", type: "http", url: "http://127.0.0.1:9/mcp" }] }],
 ])("an editor that sends %s gets a session", async (_, more) => {
-  const { agent } = await start();
+  const { agent } = await startWithModel();
   await agent.initialize();
   const { result, error } = await agent.request("session/new", { cwd: agent.cwd, ...more });
   expect([error, typeof result?.["sessionId"]]).toEqual([undefined, "string"]);

@@ -34,7 +34,7 @@ test.runIf(hasSandbox())("on a read-only home a session runs in memory, and each
   expect(JSON.parse(stdout)).toEqual({
     result: expect.objectContaining({ stopReason: "end_turn" }),
     session: expect.stringMatching(/not being saved: the disk is read-only \(EROFS.*only in memory/),
-    grants: expect.stringMatching(/grants\.json cannot be written, .*: the disk is read-only/),
+    grants: expect.stringMatching(/Could not write a permission to .*config\.yaml: .*read-only/),
     memory: expect.stringMatching(/^the disk is read-only/),
     output: join(tmpdir(), "hermes-output.log"),
     head: "",

@@ -73,6 +73,17 @@ test("a prompt beside a pipe that nobody writes to and nobody closes starts with
   expect(asked()).toContain("LATE");
 });
 
+test("standard input from a program's socket is attached when it comes at once, in UTF-16 too", async () => {
+  model.respondWith(() => say("ok"));
+  const parent = (then: string): string =>
+    `node -e 'const { stdin } = require("node:child_process").spawn("node", [process.env.HERMES_CLI, "review"], { stdio: ["pipe", "inherit", "inherit"] }); ${then}'`;
+  const sent = parent(`stdin.end(Buffer.from("\\ufeffFROM A PROGRAM", "utf16le"))`);
+  expect(await shell(sent)).toMatchObject({ stdout: "ok\n", stderr: "" });
+  expect(asked()).toContain("FROM A PROGRAM");
+  expect(await shell(parent("stdin.unref?.()"))).toMatchObject({ stdout: "ok\n", stderr: "" });
+  expect(asked()).toBe('"review"');
+});
+
 test("a session of a project that has moved is continued, and says so to the user and once to the model", async () => {
   model.respondWith(() => say("ok"));
   await shell("mkdir -p new project; cd project && hermes first; cd .. && mv project new/");

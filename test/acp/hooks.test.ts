@@ -111,6 +111,30 @@ test("a workspace's guard runs after /hooks allow, in a trusted workspace alone"
   expect(existsSync(join(agent.cwd, "secret2"))).toBe(false);
 });
 
+test("a workspace's hook that runs a loud test suite before the end of a turn goes on with its errors", async () => {
+  mkdirSync(join(agent.cwd, ".claude"));
+  const suite = `[ -e ran ] && exit 0; touch ran; echo FIRST >&2; head -c 300000 /dev/zero | tr '\\0' x >&2; echo; echo LAST >&2; exit 2`;
+  const hooks = {
+    Stop: [
+      {
+        hooks: [
+          { type: "command", command: suite },
+          { type: "command", command: 7 },
+        ],
+      },
+    ],
+  };
+  writeFileSync(join(agent.cwd, ".claude", "settings.json"), JSON.stringify({ hooks }));
+  const id = await open(true);
+  await answer(id, "/hooks allow all");
+  model.script(say("done"), say("corrected"));
+  expect(await answer(id, "go")).toContain("corrected");
+  const last = JSON.stringify(model.requests.at(-1)?.body.messages);
+  expect(last).toContain("FIRST");
+  expect(last).toContain("LAST");
+  expect(JSON.stringify(agent.of("agent_thought_chunk"))).toContain("its command is not valid");
+});
+
 test("a hook that hangs when the client leaves does not survive it", async () => {
   configure({
     hooks: { on_session_finalize: [{ command: "echo $$ > pid; exec sleep 600" }] },

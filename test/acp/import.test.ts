@@ -49,7 +49,7 @@ test("sessions of the home are imported, listed, found and loaded; state.db stay
   expect(existsSync(join(agent.home, "state.db-wal"))).toBe(false);
 });
 
-test("the next import skips and reports sessions that were deleted here, and restores them only on request", async () => {
+test("the next import skips and reports sessions that were deleted here", async () => {
   const agent = await start();
   await writeState(agent.home);
   await agent.request("_hermes/sessions/import", {});
@@ -65,14 +65,7 @@ test("the next import skips and reports sessions that were deleted here, and res
   expect(await ids()).toEqual([]);
   const id = await agent.newSession();
   await agent.prompt(id, "/import");
-  expect(agent.text()).toBe(`${skipped}\n\n\`/import --again\` also imports the sessions that were deleted here.`);
-  agent.updates.length = 0;
-  await agent.prompt(id, "/import --again");
-  expect(agent.text()).toBe("1 session was imported.");
-  expect(await ids()).toEqual([sessionId]);
-  await agent.request("session/delete", { sessionId });
-  const again = await agent.request("_hermes/sessions/import", { again: true });
-  expect(again.result).toMatchObject({ imported: 1, deleted: 0 });
+  expect(agent.text()).toBe(skipped);
 });
 
 test("/import accepts a path, adds only new sessions, and reports an error in one line", async () => {

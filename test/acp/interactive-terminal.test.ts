@@ -182,6 +182,28 @@ test("5,000 lines of an answer are in the scrollback once, and nothing clears it
   for (const clearing of ["[2J", "[3J", "c"]) expect(terminal.written).not.toContain(`\u001b${clearing}`);
 });
 
+test("on a slow line an answer is whole, costs less than three times its length, and Esc stops a turn", async () => {
+  const { model } = bench();
+  const text = Array.from({ length: 300 }, (_, index) => `- row ${index} of the list`).join("\n");
+  const gate = hold();
+  model.script(say(text), { parts: [gate.part] });
+  const terminal = await openedIn(bench());
+  const end = terminal.slowDown(40);
+  const before = terminal.written.length;
+  terminal.type(`list${ENTER}`);
+  await terminal.until("row 299 of");
+  expect(terminal.written.length - before).toBeLessThan(3 * text.length);
+  await terminal.until((shown) => !shown.includes("⚕ ❯"));
+  const rows = [...terminal.text.matchAll(/row (\d+) of/g)].map(([, number]) => Number(number));
+  expect(rows).toEqual(Array.from({ length: 300 }, (_, index) => index));
+  terminal.type(`again${ENTER}`);
+  await gate.reached;
+  terminal.type("\u001b");
+  await terminal.until("Stopped.");
+  end();
+  gate.release();
+});
+
 test("in tmux, an answer survives a resize in the pane's own history", async () => {
   const { model, cwd, environment } = bench();
   const held = hold();
@@ -213,4 +235,20 @@ test("a pipe that is closed early ends the command without a trace", async () =>
   const shell = startIn(bench(), { program: "/bin/bash", args: ["-c", line] });
   await shell.until(/ends with \d+/);
   expect(shell.text).not.toMatch(/EPIPE|at .*\.js:\d/);
+});
+
+test("a window of 20 columns and 5 rows shows answers, requests and the message that is written", async () => {
+  const { model } = bench();
+  const words = Array.from({ length: 40 }, (_, index) => `word${index}`);
+  model.script(callTools(call("terminal", { command: "curl -X POST https://example.com/x" })), say(words.join(" ")));
+  const terminal = await openedIn(bench(), { columns: 20, rows: 5 });
+  terminal.type(`start the work now please${ENTER}`);
+  await terminal.until("Reject");
+  await terminal.untilTyped("n", () => model.requests.length > 1);
+  await terminal.until("word39");
+  expect(terminal.text.match(/word\d+/g)).toEqual(words);
+  terminal.type("a message that is longer than one line");
+  await terminal.until("one line");
+  expect(terminal.cursor.line).toBe("  one line");
+  expect(terminal.written).not.toContain("\u001b[3J");
 });

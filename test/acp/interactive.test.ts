@@ -49,7 +49,7 @@ test("an approval shows the diff, takes no key that was typed before, and is ans
   terminal.type(`change it${ENTER}`);
   await held.reached;
   held.release();
-  await terminal.until("y Allow once");
+  await terminal.until("y Allow Once");
   terminal.type("y");
   await terminal.until("- two");
   expect(readFileSync(join(cwd, "a.txt"), "utf8")).toBe("one\ntwo\nthree\n");
@@ -209,6 +209,15 @@ test("/ and @ complete, ! runs a shell line, and a long paste is sent whole", as
   expect(asked).toMatch(/Attached file: .*a\.txt/);
 });
 
+test("/help lists the terminal's commands and the agent's, in two columns", async () => {
+  const terminal = await opened();
+  terminal.type(`/help${ENTER}`);
+  await terminal.until("Ctrl+G $EDITOR");
+  expect(terminal.text).toMatch(/^\/new \/clear \/reset {2,}Begin a new session$/m);
+  expect(terminal.text).toMatch(/^\/diff {2,}Show the changes of the folder$/m);
+  expect(terminal.text).toMatch(/^\/compress {2,}Summarise older messages now$/m);
+});
+
 test("earlier messages of the folder come back with ↑, from a file that only the user reads", async () => {
   model.respondWith(() => say("ok"));
   const first = await opened();
@@ -281,7 +290,7 @@ test("NO_COLOR leaves out every colour", async () => {
 test("a prompt on the command line asks at the terminal, by one key", async () => {
   model.script(callTools(call("terminal", { command: "rm a.txt" })), say("Removed."));
   const terminal = start({ args: ["--mode", "ask", "clean up"] });
-  await terminal.until("y = Allow once");
+  await terminal.until("y = Allow Once");
   expect(terminal.text).toContain("rm a.txt");
   terminal.type("y");
   await terminal.until("Removed.");
@@ -293,7 +302,7 @@ test("a terminal without cursor movements gets plain lines", async () => {
   const terminal = start({ environment: { TERM: "dumb" }, args: ["--mode", "ask"] });
   await terminal.until("> ");
   terminal.type(`hi${ENTER}`);
-  await terminal.until("y = Allow once");
+  await terminal.until("y = Allow Once");
   terminal.type(`n${ENTER}`);
   await terminal.until("Plain answer.");
   expect(terminal.written).not.toContain("\u001b");

@@ -40,7 +40,7 @@ test("a key is tried where it will be used, and nothing is kept of it", async ()
   expect(result?.["providers"]).toContainEqual(expect.objectContaining({ name: "openai", hasKey: false }));
 });
 
-test("where no list is given, the shortest request tells", async () => {
+test("a key is tried by the shortest request when a server gives no list", async () => {
   model.lookUps.set("/models", fail(404, "no list here"));
   model.script(say("yes"));
   const { result } = await agent.request("_hermes/check_key", { provider: "openai", key: KEY });

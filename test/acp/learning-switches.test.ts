@@ -71,14 +71,7 @@ const learnt: Readonly<Record<string, { readonly loop: LoopName; plant(): unknow
   },
   "a skill": {
     loop: "distillation",
-    plant() {
-      write("skills/learnt/kavlin/SKILL.md", skill("kavlin", "hermes"));
-      write("skills/.usage.json", JSON.stringify({ kavlin: { uses: 3, successes: 3, standing: "active" } }));
-    },
-  },
-  "the demotion of a skill": {
-    loop: "distillation",
-    plant: () => write("skills/.usage.json", JSON.stringify({ "kavlin-build": { standing: "demoted" } })),
+    plant: () => write("skills/learnt/kavlin/SKILL.md", skill("kavlin", "hermes")),
   },
 };
 

@@ -220,6 +220,8 @@ test("a client with ACP's own method for pages gets the page by that method", as
   const id = await open(agent, true, [{ type: "http", name: "guarded", url: issuer.url.href, headers: [] }]);
   expect(await answer(agent, id, "/mcp signin guarded --wait")).toContain("You are signed in to guarded: on");
   expect(pages).toMatchObject([{ mode: "url", sessionId: id, message: "Sign in to the MCP server guarded" }]);
+  await expect.poll(() => agent.notified("elicitation/complete")).toHaveLength(1);
+  expect(agent.notified("elicitation/complete")[0]).toEqual({ elicitationId: pages[0]?.["elicitationId"] });
 });
 
 test("hermes mcp login works on a machine without a browser: the user pastes the address of the last page", async () => {

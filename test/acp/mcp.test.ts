@@ -81,19 +81,41 @@ test("an editor's stdio server is used: its tools are offered, a call asks, the 
     { type: "content", content: { type: "text", text: "```\nThe sum of 40 and 2 is 42.\n```" } },
   ]);
   const request = asked[0] as { readonly toolCall: { content: { content: { text: string } }[] } } | undefined;
-  expect(request?.toolCall.content[0]?.content.text).toBe(
-    [
-      "- Calls get-sum of the MCP server everything",
-      '- Arguments: {"a":40,"b":2}',
-      "",
-      "A lasting answer covers: calls of get-sum of the MCP server everything",
-    ].join("\n"),
-  );
+  const lines = request?.toolCall.content[0]?.content.text.split("\n");
+  expect(lines?.slice(0, 3)).toEqual([
+    "- Calls get-sum of the MCP server everything",
+    '- Arguments: {"a":40,"b":2}',
+    "",
+  ]);
+  expect(lines?.slice(3)).toEqual([
+    expect.stringMatching(
+      /^A lasting answer covers: calling: get-sum of the MCP server everything as of [0-9a-f]{12}$/,
+    ),
+  ]);
   expect(JSON.stringify(agent.of("available_commands_update").at(-1))).toContain("everything:");
   model.script(callTools(call("mcp__everything__get-tiny-image", {})), say("nice"));
   await agent.prompt(sessionId, "draw");
   expect(JSON.stringify(agent.of("tool_call_update").at(-1))).toContain('"type":"image"');
-  expect(sent(model)).toContain("An image of this result: the user sees it, and you cannot.");
+  expect(sent(model)).toContain("Images of the result of call");
+});
+
+test("a server that writes null beside its results, and pictures as data URLs, works in a process that lives on", async () => {
+  const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAACklEQVR4XmMAAgAABAABHG0e4wAAAABJRU5ErkJggg==";
+  const code = `require("node:readline").createInterface(process.stdin).on("line", (line) => {
+    const { id, method, params } = JSON.parse(line);
+    const hello = { protocolVersion: params?.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "x", version: "1" } };
+    const image = { type: "image", data: "data:image/png;base64,${pixel}" };
+    const calls = { draw: { content: [image] }, nothing: null };
+    const result = { initialize: hello, "tools/list": { tools: [{ name: "draw" }, { name: "nothing" }] } }[method] ?? calls[params?.name];
+    if (id !== undefined) console.log(JSON.stringify({ jsonrpc: "2.0", id, result, error: null }));
+  })`;
+  const { agent, model } = await begin((environment) => new AcpProcess(environment));
+  const sessionId = await open(agent, node("odd", "-e", code));
+  model.script(callTools(call("mcp__odd__nothing", {}), call("mcp__odd__draw", {})), say("nice"));
+  await agent.prompt(sessionId, "draw");
+  expect(sent(model)).toContain("The tool returned nothing.");
+  expect(sent(model)).toContain(`data:image/png;base64,${pixel}`);
+  expect(agent.text()).toContain("nice");
 });
 
 test("a server of config.yaml reads files inside the session's folder unasked, by its own hints", async () => {

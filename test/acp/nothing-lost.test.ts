@@ -39,7 +39,7 @@ test.for(["deleted", "moved away"])(
   },
 );
 
-test("of two who opened one session, the one who speaks second is refused before anything is lost", async () => {
+test("the second speaker in a session that two processes opened is refused before anything is lost", async () => {
   const one = await startAgent();
   const id = await one.newSession();
   await one.prompt(id, "list files");

@@ -1,11 +1,18 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, beforeAll, expect, test } from "vitest";
+import { grammarChecker } from "../../agent-core/host/syntax/syntax-problems.ts";
 import { AcpAgent } from "../support/acp-agent.ts";
 import type { Json } from "../support/acp-client.ts";
 import { call, callTools, type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
 
 const running: { stop(): Promise<unknown> }[] = [];
+
+// A grammar that still loads lets the problems of the first edit ride on a later message.
+beforeAll(async () => {
+  const check = await grammarChecker("typescript");
+  expect(check("f(1", "a.ts")).toHaveLength(1);
+});
 
 afterEach(async () => {
   for (const one of running.splice(0)) await one.stop();

@@ -1,7 +1,9 @@
+import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
+import { findProgram } from "../../agent-core/platform/find-program.ts";
 import type { Json } from "../support/acp-client.ts";
 import { AcpProcess } from "../support/acp-process.ts";
 import { branches, git } from "../support/git-repositories.ts";
@@ -102,16 +104,19 @@ test.runIf(isSandboxed)("commands run in a workspace that was opened by a link",
   ]);
 });
 
-test.runIf(isSandboxed)("what needs more asks, says that it runs outside, and does once allowed", async () => {
-  const it = await start();
-  program(it.agent, "echo t > .vscode/tasks.json && echo written");
-  const [refused, allowed] = await run(it, { command: "./tool" }, { command: "./tool", unsandboxed: true });
-  expect(refused).toContain("Read-only file system");
-  expect(allowed).toMatch(/^written\n\[exit code 0/);
-  expect(it.asked).toHaveLength(1);
-  expect(JSON.stringify(it.asked)).toContain("Runs outside the sandbox");
-  expect(readdirSync(join(it.agent.cwd, ".vscode"))).toEqual(["tasks.json"]);
-});
+test.runIf(isSandboxed)(
+  "a command that needs more asks, says that it runs outside, and does once allowed",
+  async () => {
+    const it = await start();
+    program(it.agent, "echo t > .vscode/tasks.json && echo written");
+    const [refused, allowed] = await run(it, { command: "./tool" }, { command: "./tool", unsandboxed: true });
+    expect(refused).toContain("Read-only file system");
+    expect(allowed).toMatch(/^written\n\[exit code 0/);
+    expect(it.asked).toHaveLength(1);
+    expect(JSON.stringify(it.asked)).toContain("Runs outside the sandbox");
+    expect(readdirSync(join(it.agent.cwd, ".vscode"))).toEqual(["tasks.json"]);
+  },
+);
 
 test.runIf(isSandboxed)(
   "folder, variables and files of /tmp persist between calls; a protected file is moved away and reported",
@@ -233,3 +238,42 @@ test.runIf(isSandboxed)("commands and file tools have one view of temporary file
   expect(asked).toEqual([]);
   expect(existsSync("/tmp/zq-in.txt")).toBe(false);
 });
+
+test.runIf(isSandboxed)(
+  "a commit that the repository's settings sign asks at once, and has its signature",
+  async () => {
+    const it = await start();
+    const { cwd, home } = it.agent;
+    branches(cwd);
+    execFileSync(findProgram("ssh-keygen") ?? "", ["-q", "-t", "ed25519", "-N", "", "-f", join(home, "key")]);
+    for (const [name, value] of Object.entries({
+      "gpg.format": "ssh",
+      "user.signingkey": join(home, "key.pub"),
+      "commit.gpgsign": "true",
+    }))
+      git(cwd, "config", name, value);
+    const [signed, plain] = await run(
+      it,
+      { command: "echo x >> b.txt && git add b.txt && git commit -qm signed" },
+      { command: "git commit -q --no-gpg-sign --allow-empty -m plain" },
+    );
+    expect(it.asked).toHaveLength(1);
+    expect([signed, plain]).toEqual([
+      expect.stringMatching(/^\[exit code 0/),
+      expect.stringMatching(/^\[exit code 0.*sandboxed/),
+    ]);
+    const isSigned = (commit: string): boolean => /^gpgsig /m.test(git(cwd, "cat-file", "commit", commit));
+    expect([isSigned("HEAD~1"), isSigned("HEAD")]).toEqual([true, false]);
+  },
+);
+
+test.runIf(isSandboxed)(
+  "a command that fails beside a process in the sandbox learns how to reach and end that",
+  async () => {
+    const it = await start();
+    program(it.agent, "sleep 60 & wait");
+    const [started, failed] = await run(it, { command: "./tool", background: true }, { command: "pgrep -x sleep" });
+    expect(started).toContain("runs in the background as p1: see process; in a sandbox of its own");
+    expect(failed).toMatch(/exit code 1[\s\S]*p1: in a sandbox of its own[\s\S]*process kill/);
+  },
+);

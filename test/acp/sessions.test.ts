@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, onTestFinished, test } from "vitest";
 import { AcpAgent } from "../support/acp-agent.ts";
@@ -34,7 +34,31 @@ test("sessions with a message are listed by folder, by the next process too", as
   expect(existsSync(join(agent.home, "vscode", "index.sqlite"))).toBe(true);
   const next = await start(agent.home);
   expect(await list(next, { cwd: agent.cwd })).toMatchObject([expected]);
+  expect(await list(next, { cwd: `${agent.cwd}/` })).toMatchObject([expected]);
   expect(await list(next, { cwd: next.cwd })).toEqual([]);
+});
+
+test("sessions of a folder that is opened through a link are those of the folder, in lists, searches and notes", async () => {
+  const agent = await start();
+  const id = await agent.newSession();
+  await agent.prompt(id, "list files");
+  await agent.stop();
+  const next = await start(agent.home);
+  const linked = join(next.cwd, "linked");
+  symlinkSync(agent.cwd, linked);
+  expect(await list(next, { cwd: linked })).toMatchObject([{ sessionId: id }]);
+  for (const query of ["list", "files"]) {
+    const { result } = await next.request("_hermes/session/search", { query, cwd: linked, limit: 5 });
+    expect(result?.["hits"]).toMatchObject([{ sessionId: id }]);
+  }
+  await next.request("session/load", { sessionId: id, cwd: linked, mcpServers: [] });
+  await next.prompt(id, "list files");
+  expect(JSON.stringify(next.updates)).not.toContain("goes on in");
+  const { result } = await next.request("session/new", { cwd: linked, mcpServers: [] });
+  const other = String(result?.["sessionId"]);
+  await next.prompt(other, "list files");
+  const both = [expect.objectContaining({ sessionId: other }), expect.objectContaining({ sessionId: id })];
+  expect(await list(next, { cwd: agent.cwd })).toEqual(expect.arrayContaining(both));
 });
 
 test("a resumed session continues without another replay of its history", async () => {
@@ -43,7 +67,8 @@ test("a resumed session continues without another replay of its history", async 
   await agent.prompt(id, "list files");
   await agent.stop();
   const next = await start(agent.home);
-  const { result } = await next.request("session/resume", { sessionId: id, cwd: agent.cwd, mcpServers: [] });
+  const resumed = { sessionId: id, cwd: `${agent.cwd}/`, mcpServers: [] };
+  const { result } = await next.request("session/resume", resumed);
   expect(result).toMatchObject({ modes: { currentModeId: expect.any(String) } });
   expect(next.of("user_message_chunk")).toEqual([]);
   expect((await next.prompt(id, "list files")).result).toMatchObject({ stopReason: "end_turn" });

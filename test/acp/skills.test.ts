@@ -228,3 +228,19 @@ test("the places of config.yaml and of the skills are known without a session", 
     plugins: join(agent.home, "plugins"),
   });
 });
+
+test("/skills installs from a folder after a confirmation, and names its verbs for another word", async () => {
+  const agent = await startEditor();
+  put(join(agent.cwd, "others/release-notes/SKILL.md"), SKILL);
+  const sessionId = await agent.newSession();
+  await agent.prompt(sessionId, "/skills install others");
+  const [, id] = /\/skills confirm (\w+)/.exec(agent.text()) ?? [];
+  await agent.prompt(sessionId, `/skills confirm ${id}`);
+  expect(agent.text()).toContain("Installed: release-notes.");
+  expect(existsSync(join(agent.home, "skills/hub/release-notes/SKILL.md"))).toBe(true);
+  await agent.prompt(sessionId, "/skills uninstall");
+  await agent.prompt(sessionId, "/skills nonsense");
+  expect(agent.text().split("Usage: `/skills [enable NAME")).toHaveLength(3);
+  await agent.prompt(sessionId, "/skills install nowhere");
+  expect(agent.text()).toContain("nowhere is neither a folder");
+});

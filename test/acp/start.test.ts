@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 
 type Output = {
@@ -11,11 +11,11 @@ type Output = {
 /** Libraries that every start may load. */
 const LIBRARIES = ["@zed-industries/agent-client-protocol", "ignore", "jsonrepair", "zod"];
 /** Rooms of single tools, which the tools load with their first call. */
-const ROOMS = /^agent-core\/(?:browser|code|orchestration|web)\//;
+const ROOMS = /^agent-core\/(?:browser|execute-code|orchestration|web)\//;
 /** Parts of these rooms that find out what a session offers. */
 const SMALL_PARTS = [
   ...["browser/find-browser", "browser/page-address", "browser/session-browser"],
-  ...["code/session-scripts", "web/web-access"],
+  ...["execute-code/session-scripts", "web/web-access"],
 ].map((name) => `agent-core/${name}.ts`);
 /** Size of the code of a start. Node takes 20 ms for 770 kB. */
 const MAX_BYTES = 858_000;
@@ -53,3 +53,9 @@ test.each(["agent-core/entry/stdio", "cli/chat/one-shot", "agent-core/entry/port
     expect(bytes).toBeLessThan(MAX_BYTES);
   },
 );
+
+test("No file of a start exports a variable that changes: the merged chunk hands its exports over once", () => {
+  const files = startOf("agent-core/entry/stdio.ts").files.filter((file) => existsSync(file));
+  expect(files.length).toBeGreaterThan(100);
+  expect(files.filter((file) => /^export let /m.test(readFileSync(file, "utf8")))).toEqual([]);
+});

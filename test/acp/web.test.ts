@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { AcpAgent } from "../support/acp-agent.ts";
 import type { Json } from "../support/acp-client.ts";
-import { call, type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
+import { call, fail, type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
 
 const running: { stop(): unknown }[] = [];
 
@@ -99,6 +99,16 @@ test("without a search service web_search is not offered; private pages and unto
 });
 
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";
+
+test("a model that nobody knows gets the pictures of tools, and after it has refused them the words beside them", async () => {
+  const { agent, model, id } = await start("", { HERMES_MODEL: "m-large" });
+  writeFileSync(join(agent.cwd, "a.png"), Buffer.from(PNG, "base64"));
+  const look = { parts: [call("vision_analyze", { image: "a.png", question: "Which colour?" })] };
+  model.script(look, fail(400, "This model does not support image input"), say("I cannot see it."));
+  expect((await agent.prompt(id, "go")).result).toMatchObject({ stopReason: "end_turn" });
+  const [before, after] = model.requests.slice(-2).map(({ body }) => JSON.stringify(body.messages));
+  expect([before?.includes(PNG), after?.includes(PNG)]).toEqual([true, false]);
+});
 
 test("vision_analyze shows the picture to a model that sees and to the user, in a loaded session too", async () => {
   const it = await start("", { HERMES_MODEL: "gpt-4.1" });

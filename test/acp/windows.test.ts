@@ -74,7 +74,7 @@ const HOSTILE: readonly (readonly [string, string])[] = [
   ["Set-Alias ls ri; ls src", "not known"],
   ["ri`\n src", "cannot read"],
   ["ls <# #> ; ri src", "cannot read"],
-  ["$env:NODE_OPTIONS='--require ./x'; node --test", "Sets node_options"],
+  ["$env:NODE_OPTIONS='--require ./x'; node --test", "Sets NODE_OPTIONS"],
   ["cat ~\\.ssh\\id_rsa", "keys or passwords"],
   ["cat .env", "keys or passwords"],
   ["cmd /c del a", "another shell"],
@@ -136,7 +136,7 @@ describe("an agent whose shell is PowerShell", () => {
     const lines = ["echo a <# x #>", "echo a <# x #>", "echo b <# x #>"];
     await run(session, ...lines);
     expect(session.asked).toHaveLength(2);
-    expect(JSON.stringify(session.asked[0])).toContain("A lasting answer covers: exactly `echo a <# x #>`");
+    expect(JSON.stringify(session.asked[0])).toContain("A lasting answer covers: powershell: echo a <# x #> in ");
   });
 
   it("lets no model answer for the user in smart mode about what it cannot read, and asks nobody about a read", async () => {

@@ -55,3 +55,33 @@ test("a worktree ends as a patch beside the repository, and another folder is re
   const { error } = await agent.request("_hermes/worktree/end", { cwd: agent.cwd, end: "merge" });
   expect(JSON.stringify(error)).toContain("is not in a worktree that Hermes made");
 });
+
+test("a new worktree gets the copies and the set-up of config.yaml, and what failed is said", async () => {
+  writeFileSync(join(agent.cwd, ".gitignore"), ".env\n");
+  git("add", ".gitignore");
+  git("commit", "-qm", "ignore");
+  writeFileSync(join(agent.cwd, ".env"), "MODE=test\n");
+  const configure = (setup: string): void =>
+    writeFileSync(join(agent.home, "config.yaml"), `worktrees:\n  copy: [".env"]\n  setup: [${setup}]\n`);
+  configure('"cp .env made.txt"');
+  const { result: made } = await agent.request("_hermes/worktree/add", { cwd: agent.cwd, name: "three" });
+  expect(made?.["problems"]).toEqual([]);
+  expect(readFileSync(join(String(made?.["path"]), "made.txt"), "utf8")).toBe("MODE=test\n");
+  configure('"echo no such package >&2; exit 3", "touch later"');
+  const { result: broken } = await agent.request("_hermes/worktree/add", { cwd: agent.cwd, name: "four" });
+  expect(String(broken?.["problems"])).toMatch(/set-up of the worktree failed: .*exit code 3.*no such package/s);
+  expect(existsSync(join(String(broken?.["path"]), "later"))).toBe(false);
+});
+
+test("an end that conflicts changes nothing and names the files", async () => {
+  const { result: made } = await agent.request("_hermes/worktree/add", { cwd: agent.cwd, name: "five" });
+  const path = String(made?.["path"]);
+  writeFileSync(join(path, "a.txt"), "theirs\n");
+  writeFileSync(join(agent.cwd, "a.txt"), "ours\n");
+  git("commit", "-qam", "ours");
+  for (const end of ["merge", "rebase"]) {
+    const { result } = await agent.request("_hermes/worktree/end", { cwd: path, end });
+    expect(result?.["conflicts"]).toEqual(["a.txt"]);
+  }
+  expect(existsSync(path)).toBe(true);
+});

@@ -114,7 +114,7 @@ async function memoryOfChildren(bench: Bench): Promise<number> {
   const turn = bench.agent.runConversation({ userMessage: "go" });
   await all.promise;
   const after = usedBytes();
-  bench.agent.interrupt();
+  bench.agent.turns.interrupt();
   await turn;
   return (after - before) / OPEN / 1e6;
 }
@@ -179,7 +179,7 @@ async function timeToCancel(bench: Bench): Promise<number> {
     const turn = bench.agent.runConversation({ userMessage: "go" });
     await streaming.promise;
     const begin = performance.now();
-    bench.agent.interrupt();
+    bench.agent.turns.interrupt();
     await turn;
     values.push(performance.now() - begin);
   }

@@ -14,7 +14,7 @@ export async function measureEnding(): Promise<readonly Row[]> {
   const cancelled = await times(ROUNDS, () => withAgent((...it) => untilGone(...it, cancel)));
   const ended = await times(ROUNDS, () => withAgent((...it) => untilGone(...it, (agent) => agent.stop())));
   return [
-    { what: "cancel to stopReason", ours: await cancelToStop(), target: 5, unit: "ms" },
+    { what: "cancel to stopReason", ours: await cancelToStop(), target: 3, unit: "ms" },
     { what: "cancel to no process of a stubborn command alive", ours: cancelled, target: 2_000, unit: "ms" },
     { what: "end of stdin to no agent and no such process alive", ours: ended, target: 2_000, unit: "ms" },
   ];

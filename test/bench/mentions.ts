@@ -3,7 +3,7 @@
  * Floor: fuzzysort over all names at once.
  */
 import fuzzysort from "fuzzysort";
-import { FileIndex, withFolders } from "../../extension/context/rank-mentions.ts";
+import { FileIndex, withFolders } from "../../extension/attachments/rank-mentions.ts";
 import { byTurns, median, quantile, type Row } from "./measuring.ts";
 
 const FILES = 50_000;

@@ -1,6 +1,6 @@
 /** The agent behind a socket beside the same agent over stdio: requests, turns, the way back after a loss, many connections. */
 import { spawn } from "node:child_process";
-import { once } from "node:events";
+import { type EventEmitter, once } from "node:events";
 import { createInterface } from "node:readline";
 import { WebSocket } from "ws";
 import { type AcpClient, temporaryFolder } from "../support/acp-client.ts";
@@ -56,6 +56,7 @@ export async function measureRemote(): Promise<readonly Row[]> {
         target: 5,
         unit: "ms",
       },
+      await echoRow(),
       await catchUpRow(server),
       await idleRow(server),
     ];
@@ -64,6 +65,48 @@ export async function measureRemote(): Promise<readonly Row[]> {
     await server.stop();
     await model.stop();
   }
+}
+
+/** The lower bound of the first row: nothing but the transports. */
+async function echoRow(): Promise<Row> {
+  const text = JSON.stringify({
+    jsonrpc: "2.0",
+    id: 1,
+    method: "_hermes/process/list",
+    params: { sessionId: "x".repeat(36) },
+  });
+  const pipe = spawn(process.execPath, ["-e", "process.stdin.pipe(process.stdout)"], {
+    stdio: ["pipe", "pipe", "ignore"],
+  });
+  const serve = `const { WebSocketServer } = require("ws");
+    const server = new WebSocketServer({ port: 0, host: "127.0.0.1" }, () => console.log(server.address().port));
+    server.on("connection", (socket) => socket.on("message", (data) => socket.send(data, { binary: false })));`;
+  const server = spawn(process.execPath, ["-e", serve], { stdio: ["ignore", "pipe", "ignore"] });
+  const [port] = await once(createInterface({ input: server.stdout }), "line");
+  const socket = new WebSocket(`ws://127.0.0.1:${port}`);
+  await once(socket, "open");
+  const round = (send: () => unknown, from: EventEmitter, event: string) => async (): Promise<number> => {
+    const begin = performance.now();
+    for (let count = 0; count < REQUESTS; count += 1) {
+      const back = once(from, event);
+      send();
+      await back;
+    }
+    return (performance.now() - begin) / REQUESTS;
+  };
+  const lines = createInterface({ input: pipe.stdout });
+  const overPipe = round(() => pipe.stdin.write(`${text}\n`), lines, "line");
+  const echoes = await byTurns(
+    ROUNDS,
+    round(() => socket.send(text), socket, "message"),
+    overPipe,
+  );
+  socket.terminate();
+  for (const child of [pipe, server]) {
+    child.kill();
+    await once(child, "exit");
+  }
+  return { what: "WebSocket: an echo without an agent", ...medians(echoes), ratio: 1.5, unit: "ms" };
 }
 
 const words = (count: number): string => Array.from({ length: count }, (_, index) => `word${index} `).join("");

@@ -1,5 +1,6 @@
-/** Cost of the sandbox: the same command inside and outside, one after the other, in this repository and an empty folder. */
-import { mkdtempSync, realpathSync, rmSync } from "node:fs";
+/** Cost of the sandbox: the same command inside and outside, one after the other, in workspaces of several sizes. */
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { confine } from "../../agent-core/approval/confinement.ts";
@@ -16,18 +17,40 @@ const ROUNDS = 40;
 
 export async function measureSandbox(): Promise<readonly Row[]> {
   const own = realpathSync(mkdtempSync(join(tmpdir(), "hermes-bench-")));
-  const empty = realpathSync(mkdtempSync(join(tmpdir(), "hermes-bench-")));
+  const roots: string[] = [];
   try {
     const rows: Row[] = [];
-    for (const [name, root] of [["an empty folder", empty] as const, ["this repository", process.cwd()] as const]) {
+    for (const { name, files, target } of WORKSPACES) {
+      const root = files === undefined ? process.cwd() : workspaceOf(files);
+      if (files !== undefined) roots.push(root);
       const extra = await extraTime(root, own);
       if (extra === undefined) return [];
-      rows.push({ what: `sandboxed command in ${name}, beyond a bare one`, ours: extra, target: 15, unit: "ms" });
+      rows.push({ what: `sandboxed command in ${name}, beyond a bare one`, ours: extra, target, unit: "ms" });
     }
     return rows;
   } finally {
-    for (const folder of [own, empty]) rmSync(folder, { recursive: true, force: true });
+    for (const folder of [own, ...roots]) rmSync(folder, { recursive: true, force: true });
   }
+}
+
+const WORKSPACES = [
+  { name: "an empty folder", files: 0, target: 15 },
+  { name: "a repository of 5,000 files", files: 5_000, target: 25 },
+  { name: "one of 100,000 files", files: 100_000, target: 150 },
+  { name: "this repository", files: undefined, target: 25 },
+];
+
+/** A repository with ten files in each folder. */
+function workspaceOf(files: number): string {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), "hermes-bench-")));
+  spawnSync("git", ["init", "-q", root]);
+  for (let at = 0; at < files; at += 1) {
+    const number = Math.floor(at / 10);
+    const folder = join(root, `${number % 100}`, `${number}`);
+    if (at % 10 === 0) mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, `${at % 10}.ts`), "x\n");
+  }
+  return root;
 }
 
 /** Milliseconds; undefined on a machine without a sandbox. */

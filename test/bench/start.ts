@@ -19,7 +19,7 @@ export async function measureStart(): Promise<readonly Row[]> {
   const sessions = await firstPrompts(0);
   const prepared = await firstPrompts(TYPING_MS);
   return [
-    startRow("headless: process start to first request", headless, 1.8),
+    startRow("headless: process start to first request", headless, 1.6),
     startRow("stdio: process start to initialize", stdio, 1.3),
     { what: "session/new", ours: median(prepared.map(({ opening }) => opening)), target: 10, unit: "ms" },
     {
@@ -31,7 +31,7 @@ export async function measureStart(): Promise<readonly Row[]> {
     {
       what: "first prompt to request, at once after session/new",
       ours: median(sessions.map(({ first }) => first)),
-      target: 60,
+      target: 40,
       unit: "ms",
     },
     { what: "later prompts to request", ours: median(prepared.map(({ later }) => later)), target: 3, unit: "ms" },

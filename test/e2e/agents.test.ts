@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -29,6 +29,13 @@ describe("sessions side by side", () => {
 
   pictureOfFailure(() => window);
 
+  const mergeWorktree = async (): Promise<void> => {
+    await window.runCommand("Hermes: Manage Worktrees…");
+    await window.quickInput.getByText("hermes/").click();
+    await window.picture("worktree-end");
+    await window.quickInput.getByText("Merge into main").click();
+  };
+
   afterAll(async () => {
     rmSync(`${window.workspace}.worktrees`, { recursive: true, force: true });
     await window.close();
@@ -55,7 +62,7 @@ describe("sessions side by side", () => {
   test("a request is answered, edits are undone and a turn is stopped from the row of the session", async () => {
     await row("touch asked.txt").hover();
     await action("touch asked.txt", "Answer").click();
-    await window.quickInput.getByText("Allow once").click();
+    await window.quickInput.getByText("Allow Once").click();
     await expect.poll(() => window.hasFile("asked.txt")).toBe(true);
     await row("replace one").hover();
     await action("replace one", "Undo All of Its Edits").click();
@@ -79,23 +86,47 @@ describe("sessions side by side", () => {
     await row("test -e elsewh").filter({ hasText: "works" }).waitFor({ state: "detached" });
   });
 
-  test("a session in a worktree opens a window of its own, whose work is merged from the list of worktrees", async () => {
-    const opened = new Promise<Page>((resolve) => window.page.context().once("page", resolve));
-    await window.runCommand("Hermes: New Session in a Worktree…");
-    await window.quickInput.locator("input").first().fill("Shout it");
-    await window.picture("worktree-name");
+  test("a session in a worktree works on its task there, opens in a window, and is merged from the list of worktrees", async () => {
+    await window.newSession();
+    await window.panel.getByRole("button", { name: "New Session in a Worktree…" }).click();
+    await window.quickInput.locator("input").first().fill("replace one with ONE in a.txt");
+    await window.picture("worktree-task");
     await window.page.keyboard.press("Enter");
+    const path = `${window.workspace}.worktrees/replace-one-with-one-in-a-txt`;
+    await window.panel.locator(".bubble", { hasText: "replace one with ONE" }).waitFor();
+    await window.keepButton.waitFor();
+    await window.panel.locator(".transcript").getByText(`This session works in ${path}.`).waitFor();
+    await row("replace one").filter({ hasText: "hermes/replace-one" }).waitFor();
+    await window.picture("worktree-session");
+    expect([readFileSync(join(path, "a.txt"), "utf8"), window.readFile("a.txt")]).toEqual(["ONE\ntwo\n", "one\ntwo\n"]);
+    expect(git(path, "branch", "--show-current")).toBe("hermes/replace-one-with-one-in-a-txt");
+    const opened = new Promise<Page>((resolve) => window.page.context().once("page", resolve));
+    await window.runCommand("Hermes: Manage Worktrees…");
+    await window.quickInput.getByText("hermes/replace").click();
+    await window.quickInput.getByText("Open in a New Window").click();
     const page = await opened;
-    const path = `${window.workspace}.worktrees/shout-it`;
     await expect.poll(() => decodeURIComponent(page.url())).toContain(`folder=${path}`);
     await page.close();
-    expect(git(path, "branch", "--show-current")).toBe("hermes/shout-it");
-    writeFileSync(join(path, "a.txt"), "ONE\ntwo\n");
-    await window.runCommand("Hermes: Manage Worktrees…");
-    await window.quickInput.getByText("hermes/shout-it").click();
-    await window.picture("worktree-end");
-    await window.quickInput.getByText("Merge into main").click();
+    await mergeWorktree();
     await expect.poll(() => window.readFile("a.txt")).toBe("ONE\ntwo\n");
     await expect.poll(() => existsSync(path)).toBe(false);
+  });
+
+  test("conflicts of a merge go to a session in the worktree", async () => {
+    const path = `${window.workspace}.worktrees/again`;
+    git(window.workspace, "worktree", "add", "-q", "-b", "hermes/again", path);
+    writeFileSync(join(path, "a.txt"), "eins\ntwo\n");
+    writeFileSync(join(window.workspace, "a.txt"), "uno\ntwo\n");
+    git(window.workspace, "commit", "-qam", "uno");
+    await mergeWorktree();
+    await window.page.getByRole("button", { name: "Let a Session Resolve Them" }).click();
+    await window.panel.locator(".bubble", { hasText: "resolve the conflicts in a.txt" }).waitFor();
+    await window.picture("worktree-conflict");
+    await window.send("run pwd");
+    await window.panel.locator(".terminal-output", { hasText: path }).waitFor();
+    expect(git(window.workspace, "status", "--porcelain", "-uno")).toBe("");
+    git(path, "merge", "-q", "-X", "ours", "main");
+    await mergeWorktree();
+    await expect.poll(() => window.readFile("a.txt")).toBe("eins\ntwo\n");
   });
 });

@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { pictureOfFailure, VSCodeWindow } from "../support/vscode-browser.ts";
@@ -81,14 +81,42 @@ describe("permissions, questions, stop and restart", () => {
       .waitFor();
     await window.pictures("permission");
     expect(await window.notifications.count()).toBe(0);
-    await card().getByRole("button", { name: "Allow once" }).click();
+    await card().getByRole("button", { name: "Allow Once" }).click();
     await expect.poll(() => window.hasFile("a.txt"), { timeout: 20_000 }).toBe(false);
     await card().waitFor({ state: "detached" });
   });
 
+  test("always adds a row to the settings, which holds until the user removes it", async () => {
+    const make = (): void => writeFileSync(join(window.workspace, "c.txt"), "");
+    const isGone = () => expect.poll(() => window.hasFile("c.txt"), { timeout: 20_000 }).toBe(false);
+    make();
+    await window.send("run rm c.txt");
+    await card().getByRole("button", { name: "Always allow" }).click();
+    await isGone();
+    make();
+    await window.send("run rm c.txt");
+    await isGone();
+    expect(await card().count()).toBe(0);
+    const row = `rm c.txt in ${realpathSync(window.workspace)}`;
+    await window.runCommand("Hermes: Manage Grants…");
+    await window.quickInput.getByText(row).waitFor();
+    await window.quickInput.getByRole("button", { name: "Edit the list in the settings" }).click();
+    const setting = window.page.locator(".settings-editor .setting-item-contents", { hasText: "Commands: Allow" });
+    await setting.getByText(row).waitFor();
+    await window.picture("allow-list");
+    await setting.getByText(row).hover();
+    await setting.getByRole("button", { name: "Remove Item" }).click();
+    await window.runCommand("View: Close Editor");
+    make();
+    await window.send("run rm c.txt");
+    await card().getByRole("button", { name: "Reject" }).click();
+    await card().waitFor({ state: "detached" });
+    expect(window.hasFile("c.txt")).toBe(true);
+  });
+
   test("a rejection's reason reaches the agent", async () => {
     await window.send("run rm -r src");
-    await card().getByRole("button", { name: "No, because…" }).click();
+    await card().getByRole("button", { name: "No, Because…" }).click();
     await card().getByLabel("Why not").fill("keep it");
     await card().getByRole("button", { name: "Send" }).click();
     await window.panel.getByText("the user said no: keep it").first().waitFor();

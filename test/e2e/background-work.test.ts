@@ -98,7 +98,7 @@ describe("sub-agents, MCP servers and background processes in VS Code", () => {
 
   test("the conversation of a task opens, and Escape leads back", async () => {
     await row("survey")
-      .getByRole("button", { name: /^Open the conversation/ })
+      .getByRole("button", { name: /^Open the Conversation/ })
       .click();
     await window.panel.getByText("One file has it.").first().waitFor();
     await window.pictures("delegation-page");
@@ -161,7 +161,7 @@ describe("sub-agents, MCP servers and background processes in VS Code", () => {
     await secret.fill("hush");
     await secret.press("Enter");
     await row.getByText("exit code 3").first().waitFor();
-    await row.getByRole("button", { name: "Show terminal" }).click();
+    await row.getByRole("button", { name: "Show Terminal" }).click();
     await expect.poll(() => window.terminal.textContent()).toContain("Password:");
     const text = await window.terminal.textContent();
     expect(text).toContain("Your name?");

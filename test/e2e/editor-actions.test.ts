@@ -71,4 +71,34 @@ describe("editor actions", () => {
     await window.page.locator(".scm-editor", { hasText: "Separate the entries of the menu" }).waitFor();
     expect(stringify(model.requests.at(-1)?.body.messages)).toContain("diff --git a/menu.json b/menu.json");
   });
+
+  test("a diagram of an answer is drawn in VS Code's preview of Markdown", async () => {
+    model.script(say("The order:\n\n```mermaid\ngraph TD\n  A[Order] --> B[Bill]\n```\n"));
+    await window.newSession();
+    await window.send("Draw the order");
+    await window.panel.getByRole("button", { name: "Show Diagram" }).click();
+    const drawn = async (): Promise<boolean> => {
+      const counts = window.page.frames().map((frame) => frame.locator("svg", { hasText: "Bill" }).count());
+      return (await Promise.all(counts.map((count) => count.catch(() => 0)))).some((count) => count > 0);
+    };
+    await expect.poll(drawn).toBe(true);
+    await window.pictures("diagram", ["light", "dark", "high-contrast"]);
+  });
+
+  test("a command that needs a password gets it from a masked box of VS Code, and the model does not", async () => {
+    const command = 'given=$("$SUDO_ASKPASS" "[sudo] password for ada: "); echo "granted ${#given}"';
+    model.script({ parts: [call("terminal", { command, unsandboxed: true })] }, say("It ran."));
+    await window.newSession();
+    await window.send("Run it");
+    await window.panel.getByRole("alertdialog").getByRole("button", { name: "Allow Once" }).click();
+    const box = window.quickInput.locator('input[type="password"]');
+    await box.waitFor();
+    await window.picture("password");
+    await box.fill("open sesame");
+    await box.press("Enter");
+    await window.panel.getByText("It ran.", { exact: true }).waitFor();
+    const sent = stringify(model.requests.map(({ body }) => body.messages));
+    expect(sent).toContain("granted 11");
+    expect(sent).not.toContain("open sesame");
+  });
 });

@@ -31,7 +31,7 @@ describe("keys and models in VS Code", () => {
 
   test("one click on the offline card of the first page is enough for an answer", async () => {
     await window.panel.getByText("Choose a model. You can").waitFor();
-    await card(/^Try it offline/).click();
+    await card(/^Try It Offline/).click();
     await window.panel.getByText("Choose a model. You can").waitFor({ state: "detached" });
     await expect.poll(() => picker().textContent()).toContain("Offline");
     await window.send("read a.txt");

@@ -37,7 +37,7 @@ describe("the panel in VS Code", () => {
     await window.toolCalls("in_progress").last().waitFor();
     await window.send("list the files");
     await queue().getByText("list the files").waitFor();
-    await queue().getByRole("button", { name: "Send queued message now" }).click();
+    await queue().getByRole("button", { name: "Send Queued Message Now" }).click();
     writeFileSync(join(window.workspace, "go"), "");
     await queue().waitFor({ state: "detached" });
     await expect.poll(bubbles).toContain("list the files");
@@ -140,7 +140,7 @@ describe("the panel in VS Code", () => {
     await window.composer.focus();
     await window.page.keyboard.press("ControlOrMeta+v");
     // A long pasted text is a chip at first.
-    await window.panel.getByRole("button", { name: "Insert as text instead" }).click();
+    await window.panel.getByRole("button", { name: "Insert as Text Instead" }).click();
     await expect.poll(() => window.composer.inputValue()).toContain(`Answer ${QUESTIONS}:`);
     await window.composer.fill("");
   });

@@ -20,7 +20,7 @@ describe("restore to here", () => {
     await window.close();
   });
 
-  const card = () => window.panel.getByRole("region", { name: "Restore to here" });
+  const card = () => window.panel.getByRole("region", { name: "Restore to Here" });
   const bubbles = () => window.panel.locator(".user .bubble").allTextContents();
   const line = (text: string) => window.panel.locator(".restore-line", { hasText: text });
   const files = () => card().getByRole("listitem").allInnerTexts();
@@ -31,7 +31,7 @@ describe("restore to here", () => {
   };
   const openCard = async (message: number): Promise<void> => {
     await window.panel.locator(".user").nth(message).hover();
-    await window.panel.getByRole("button", { name: "Restore to here" }).nth(message).click();
+    await window.panel.getByRole("button", { name: "Restore to Here" }).nth(message).click();
     await card().waitFor();
   };
 
@@ -53,7 +53,7 @@ describe("restore to here", () => {
 
   test("the changes are shown in the editor before the restore", async () => {
     await openCard(0);
-    await card().getByRole("button", { name: "Show changes" }).click();
+    await card().getByRole("button", { name: "Show Changes" }).click();
     await window.page.locator(".tab", { hasText: "Restore" }).first().waitFor();
     await window.pictures("restore-changes");
     await window.runCommand("View: Close All Editors");
@@ -75,7 +75,7 @@ describe("restore to here", () => {
   });
 
   test("files and conversation are restored by keyboard, and the message is in the composer", async () => {
-    await window.panel.getByRole("button", { name: "Restore to here" }).nth(1).focus();
+    await window.panel.getByRole("button", { name: "Restore to Here" }).nth(1).focus();
     await window.page.keyboard.press("Enter");
     await window.panel.locator(".restore-card:focus").waitFor();
     for (const key of ["Tab", "Tab", "Enter"]) await window.page.keyboard.press(key);

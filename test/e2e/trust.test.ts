@@ -37,7 +37,7 @@ describe("a workspace without trust", () => {
   });
 
   test("after the user trusts the workspace, the same conversation continues with edits", async () => {
-    await window.panel.getByRole("button", { name: "Manage trust" }).click();
+    await window.panel.getByRole("button", { name: "Manage Trust" }).click();
     await window.page
       .locator(".workspace-trust-editor")
       .getByRole("button", { name: /^Trust$/ })

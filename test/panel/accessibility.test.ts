@@ -20,6 +20,7 @@ const stored = (sessionId: string, title: string): HistoryItem => ({
 
 /** A word in each of the terminal's colours. */
 const COLOURS = [31, 32, 33, 34, 35, 36].map((colour) => `\u001B[${colour}mcolour\u001B[0m `).join("");
+const LONG_OUTPUT = `${"line\n".repeat(60)}${COLOURS}`;
 
 const extension = { source: "config.yaml", detail: "node server.mjs", actions: ["disable", "restart"] } as const;
 
@@ -52,6 +53,7 @@ describe("the panel passes the checks of axe", () => {
         ...emptyState.facts,
         agent: { state: "ready" },
         start: {
+          hasRepository: true,
           recent: [stored("s2", "Mend the average")],
           suggestions: [
             { icon: "search", label: "Explain this project", detail: "Reads the files", prompt: "Explain" },
@@ -73,7 +75,10 @@ describe("the panel passes the checks of axe", () => {
       { sessionUpdate: "agent_thought_chunk", content: { type: "text", text: "The divisor may be zero." } },
       {
         sessionUpdate: "agent_message_chunk",
-        content: { type: "text", text: "It **divides** by `0`, see [docs](https://example.com)." },
+        content: {
+          type: "text",
+          text: "It **divides** by `0`, see [docs](https://example.com) and [`prices`](https://example.com).\n\n```ts\nconst none: number = 0; // cents\n```\n",
+        },
       },
       {
         sessionUpdate: "tool_call",
@@ -107,7 +112,7 @@ describe("the panel passes the checks of axe", () => {
       { sessionUpdate: "usage_update", used: 5_000, size: 10_000 },
     );
     await panel().feed(
-      { kind: "terminal-output", terminalId: "bad", text: COLOURS },
+      { kind: "terminal-output", terminalId: "bad", text: LONG_OUTPUT },
       { kind: "terminal-exit", terminalId: "bad", exitCode: 1, signal: null },
       { kind: "terminal-exit", terminalId: "good", exitCode: 0, signal: null },
       { kind: "turn-end", stopReason: "end_turn" },
@@ -121,16 +126,34 @@ describe("the panel passes the checks of axe", () => {
     expect(await panel().page.getByRole("heading", { level: 1 }).textContent()).toBe("Mend the average");
     // A screen reader would spell out the marks of Markdown.
     const announced = panel().page.getByRole("status").filter({ hasText: "has finished" });
-    expect(await announced.textContent()).toBe("Hermes has finished. It divides by 0, see docs.");
+    expect(await announced.textContent()).toBe(
+      "Hermes has finished. It divides by 0, see docs and prices. const none: number = 0; // cents",
+    );
     await passes();
+  });
+
+  test("keeps the edits to review and their buttons in sight in a low window, as at 200 %", async () => {
+    const review = ["a.ts", "b.ts"].map((path) => {
+      return { path, label: path, isWaiting: false, pendingHunks: 1, added: 2, removed: 1 };
+    });
+    await tell({ type: "facts", facts: { ...emptyState.facts, agent: { state: "ready" }, review } });
+    await panel().page.setViewportSize({ width: 320, height: 220 });
+    const keep = panel().page.getByRole("button", { name: "Keep", exact: true });
+    await keep.waitFor();
+    const { y = 0, height = 0 } = (await keep.boundingBox()) ?? {};
+    const lines = await panel().locator(".dock-lines").boundingBox();
+    expect(y).toBeGreaterThanOrEqual(lines?.y ?? 0);
+    expect(y + height).toBeLessThanOrEqual((lines?.y ?? 0) + (lines?.height ?? 0));
+    expect(y).toBeGreaterThanOrEqual(0);
+    await panel().setWidth(320);
   });
 
   test("with requests, a warning, and edits that wait", async () => {
     const review = [{ path: "a.ts", label: "a.ts", isWaiting: true, pendingHunks: 1, added: 2, removed: 1 }];
     await tell({ type: "facts", facts: { ...emptyState.facts, agent: { state: "ready" }, review } });
     const options = [
-      { optionId: "once", name: "Allow once", kind: "allow_once" },
-      { optionId: "always", name: "Always allow", kind: "allow_always" },
+      { optionId: "once", name: "Allow Once", kind: "allow_once" },
+      { optionId: "always", name: "Always Allow", kind: "allow_always" },
     ] as const;
     const command = "npm publish";
     const grant = "`npm publish` with any arguments";
@@ -152,7 +175,7 @@ describe("the panel passes the checks of axe", () => {
     await expect.poll(() => panel().page.getByRole("button", { name: "Skip" }).isEnabled()).toBe(true);
     await passes();
     // The focus is seen around a button, which may have the colour of its outline.
-    await panel().page.getByRole("button", { name: "Allow once" }).focus();
+    await panel().page.getByRole("button", { name: "Allow Once" }).focus();
     await panel().page.keyboard.press("Shift+Tab");
     await panel().page.keyboard.press("Tab");
     const offset = await panel().page.evaluate("parseFloat(getComputedStyle(document.activeElement).outlineOffset)");

@@ -26,7 +26,7 @@ describe("a turn without its panel", () => {
     await panel().pictures("background-asks");
     await panel().page.keyboard.press("Escape");
     await line().click();
-    await panel().page.getByRole("alertdialog").getByRole("button", { name: "Allow once" }).click();
+    await panel().page.getByRole("alertdialog").getByRole("button", { name: "Allow Once" }).click();
     await panel().idle();
     expect([await line().count(), await panel().bubbles()]).toEqual([
       0,

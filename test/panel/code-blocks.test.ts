@@ -42,10 +42,10 @@ describe("code blocks of an answer", () => {
 
   test("are applied to the file of the paragraph above, and offer other ways without a clear place", async () => {
     await answer(`Change \`zero\` in \`src/other.js\`:\n\n${fence("js", "export const one = 1;\n")}`);
-    await press("one = 1", "Apply to the file");
+    await press("one = 1", "Apply to the File");
     await expect.poll(() => panel().warnings.at(-1)?.text).toBe("Hermes: src/other.js already has this code.");
     await answer(`**src/other.js**\n\n${fence("js", "export const two = 2;\n")}`);
-    await press("two = 2", "Apply to the file");
+    await press("two = 2", "Apply to the File");
     await expect.poll(() => panel().warnings.at(-1)?.titles).toEqual(["Insert at Cursor", "New File", "Ask Hermes"]);
     model().script(say("Done."));
     panel().warnings.at(-1)?.choose("Ask Hermes");
@@ -68,7 +68,7 @@ describe("code blocks of an answer", () => {
     await panel().send("Read it");
     await panel().idle();
     const card = panel().page.locator("[data-tool-call]").last();
-    await card.getByRole("button", { name: "Copy code" }).waitFor();
+    await card.getByRole("button", { name: "Copy Code" }).waitFor();
     expect(await card.getByRole("button", { name: /Apply|Insert/ }).count()).toBe(0);
   });
 
@@ -85,7 +85,7 @@ describe("code blocks of an answer", () => {
     await expect.poll(() => panel().warnings.at(-1)?.text).toContain("can change what other programs run");
     await answer(fence("sh ../outside.sh", "true\n"));
     await press("true", "Apply to ../outside.sh");
-    await expect.poll(() => panel().warnings.at(-1)?.text).toBe("Hermes: open the file that this code is for.");
+    await expect.poll(() => panel().newTexts.at(-1)).toBe("true\n");
   });
 
   test("change no file behind a link that leads out of the workspace, or to a hidden file, without a question", async () => {

@@ -30,7 +30,7 @@ describe("context of a message", () => {
   const focused = () => panel().page.locator(":focus").getAttribute("aria-label");
   const list = () => panel().page.getByRole("listbox", { name: "Context" });
   const attach = (...attachments: readonly Attachment[]) =>
-    panel().tell({ type: "command", id: String(Math.random()), command: { kind: "attach", attachments } });
+    panel().tell({ type: "command", id: String(Math.random()), command: { kind: "compose", attachments } });
   const posted = <T extends PanelMessage["type"]>(type: T) =>
     panel().posted.filter((message): message is Extract<PanelMessage, { type: T }> => message.type === type);
   const search = () => posted("mention-search").at(-1);
@@ -59,6 +59,15 @@ describe("context of a message", () => {
     await panel().reset();
     await composer().click();
     requests.length = 0;
+  });
+
+  test("says above the text what is not attached, until the message changes", async () => {
+    const refused = ["notes.txt is not attached: it is outside the workspace."];
+    await panel().tell({ type: "command", id: "refused", command: { kind: "compose", refused } });
+    const note = panel().locator(".draft-note");
+    await expect.poll(() => note.textContent()).toBe(refused[0]);
+    await composer().press("a");
+    await expect.poll(() => note.count()).toBe(0);
   });
 
   test("files of the same name show their folders", async () => {
@@ -112,7 +121,7 @@ describe("context of a message", () => {
     const preview = panel().page.getByRole("textbox", { name: "Pasted text, 50 lines" });
     expect(await preview.inputValue()).toBe(long);
     await panel()
-      .page.getByRole("button", { name: /^Insert as text/ })
+      .page.getByRole("button", { name: /^Insert as Text/ })
       .click();
     await chips().waitFor({ state: "detached" });
     expect(await composer().inputValue()).toBe(`before ${long}`);
@@ -188,9 +197,9 @@ describe("context of a message", () => {
     expect(posted("open-location")).toEqual([{ type: "open-location", path: "/project/src/a.ts", line: 3 }]);
     expect(await sent.textContent()).not.toContain("line 12");
     await panel().pictures("sent");
-    await sent.getByRole("button", { name: "Show all 30 lines" }).click();
+    await sent.getByRole("button", { name: "Show All 30 Lines" }).click();
     await sent.getByText("line 29").waitFor();
-    await sent.getByRole("button", { name: "Edit message and send it again" }).click();
+    await sent.getByRole("button", { name: "Edit Message and Send It Again" }).click();
     await sent.getByRole("button", { name: "Remove src", exact: true }).click();
     await panel().pictures("edit");
     await sent.getByRole("textbox", { name: "Message to send again" }).press("Enter");
@@ -232,7 +241,7 @@ describe("context of a message", () => {
 
   test("the button opens the list, which names its state, and Escape closes it", async () => {
     await composer().fill("why");
-    await panel().page.getByRole("button", { name: "Add context" }).click();
+    await panel().page.getByRole("button", { name: "Add Context" }).click();
     expect(await composer().inputValue()).toBe("why @");
     await panel().page.getByText("Searching…").waitFor();
     await panel().tell({ type: "mentions", id: search()?.id ?? 0, items: [], isComplete: false });
@@ -246,7 +255,7 @@ describe("context of a message", () => {
     await panel().page.keyboard.type("z");
     expect(await list().count()).toBe(0);
     await composer().fill("why");
-    await panel().page.getByRole("button", { name: "Add context" }).click();
+    await panel().page.getByRole("button", { name: "Add Context" }).click();
     await answer(found(file("a.ts")));
     await list().getByText("a.ts").click();
     expect(await composer().inputValue()).toBe("why ");
@@ -277,7 +286,7 @@ describe("context of a message", () => {
 
   test("the current file goes with the message until it is switched off", async () => {
     await suggest([file("src/prices.ts")], true);
-    const suggestion = panel().page.getByRole("button", { name: "Current file" });
+    const suggestion = panel().page.getByRole("button", { name: "Current File" });
     await expect.poll(() => suggestion.textContent()).toBe("prices.ts");
     await panel().pictures("suggested");
     await composer().fill("/compress");
@@ -325,7 +334,7 @@ describe("context of a message that the agent gets", () => {
     await chip.waitFor();
     expect(await panel().bubbles()).toEqual(["what is this?"]);
     model().forget();
-    await page.getByRole("button", { name: "Send message again" }).click();
+    await page.getByRole("button", { name: "Send Message Again" }).click();
     await expect.poll(() => model().requests.length).toBe(1);
     await panel().idle();
     await chip.waitFor();

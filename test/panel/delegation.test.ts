@@ -137,7 +137,7 @@ describe("the card of a delegation", () => {
 
   test("steers one task in its row", async () => {
     await row("parser")
-      .getByRole("button", { name: /^Send a message/ })
+      .getByRole("button", { name: /^Send a Message/ })
       .press("Enter");
     await panel().page.keyboard.type("keep the old names");
     await panel().pictures("delegation-steer");
@@ -145,7 +145,7 @@ describe("the card of a delegation", () => {
     await expect
       .poll(lastPosted)
       .toEqual({ type: "task-steer", callId: call, taskId: "parser", text: "keep the old names" });
-    expect(await row("parser").locator(":focus").getAttribute("title")).toBe("Send a message to this task");
+    expect(await row("parser").locator(":focus").getAttribute("title")).toBe("Send a Message to This Task");
     await panel().page.keyboard.press("Enter");
     await panel().page.keyboard.press("Escape");
     expect(await row("parser").locator("form").count()).toBe(0);
@@ -223,7 +223,7 @@ describe("the card of a delegation", () => {
       requestId: "r",
       toolCall: { toolCallId: `${call}/parser/2`, title: "Run npm publish" },
       reasons: [],
-      options: [{ optionId: "once", name: "Allow once", kind: "allow_once" }],
+      options: [{ optionId: "once", name: "Allow Once", kind: "allow_once" }],
       command: "npm publish",
       task: "Replace the parser with the new one",
     });
@@ -239,13 +239,13 @@ describe("the card of a delegation", () => {
     await nested.first().getByRole("button").first().click();
     await nested.locator(".diff").waitFor();
     await panel().pictures("delegation-calls");
-    await panel().feed({ kind: "permission-end", requestId: "r", label: "Allow once" });
+    await panel().feed({ kind: "permission-end", requestId: "r", label: "Allow Once" });
     await request.waitFor({ state: "detached" });
   });
 
   test("opens the conversation of a sub-agent, and Escape returns to the place where the reader was", async () => {
     await row("docs")
-      .getByRole("button", { name: /^Open the conversation/ })
+      .getByRole("button", { name: /^Open the Conversation/ })
       .press("Enter");
     await expect
       .poll(() => panel().posted.some((message) => message.type === "task-open" && message.child === "child-docs"))
@@ -266,7 +266,7 @@ describe("the card of a delegation", () => {
     await tell(true, "I read the documentation first.");
     const page = panel().page.getByRole("region", { name: "Update the documentation" });
     await page.getByText("I read the documentation first.").first().waitFor();
-    expect(await page.getByRole("button", { name: /Edit message/ }).count()).toBe(0);
+    expect(await page.getByRole("button", { name: /Edit Message/ }).count()).toBe(0);
     await panel().update(tasksUpdate(call, change(DIAMOND, "docs", { step: "Edit README.md", iterations: 4 })));
     await page.getByText("Edit README.md").waitFor();
     await expect.poll(lastPosted).toEqual({ type: "task-refresh", child: "child-docs" });
@@ -276,7 +276,7 @@ describe("the card of a delegation", () => {
     await row("docs").waitFor();
     await expect
       .poll(() => panel().locator(":focus").getAttribute("aria-label"))
-      .toBe("Open the conversation of Update the documentation");
+      .toBe("Open the Conversation of Update the documentation");
   });
 
   test("is readable in every theme and width", async () => {

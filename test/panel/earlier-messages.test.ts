@@ -115,7 +115,7 @@ describe("earlier messages of a long session", () => {
 
   test("loaded messages stay while the list of sessions is shown", async () => {
     await panel().runCommand("Hermes: Show Sessions");
-    await panel().page.getByRole("button", { name: "Back to the conversation" }).click();
+    await panel().page.getByRole("button", { name: "Back to the Conversation" }).click();
     await expect.poll(questions).toContain(1);
   });
 
@@ -146,7 +146,7 @@ describe("a page of earlier messages that is slow or fails", () => {
     await panel().feed({ kind: "earlier-failed", before, message: "The agent does not answer." });
     const requests = () => panel().posted.filter(({ type }) => type === "earlier").length;
     const asked = requests();
-    const retry = panel().page.getByRole("button", { name: "Retry earlier messages" });
+    const retry = panel().page.getByRole("button", { name: "Retry Earlier Messages" });
     await retry.waitFor();
     await panel().pictures("earlier-failed");
     await retry.click();

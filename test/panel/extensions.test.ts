@@ -51,7 +51,10 @@ describe("the page of extensions", () => {
       prepare: ({ home }) => {
         const config = JSON.parse(readFileSync(join(home, "config.yaml"), "utf8"));
         const servers = { files: SERVER, broken: BROKEN };
-        writeFileSync(join(home, "config.yaml"), JSON.stringify({ ...config, mcp_servers: servers }));
+        writeFileSync(
+          join(home, "config.yaml"),
+          JSON.stringify({ ...config, mcp_servers: servers, skills: { hub_sources: ["official"] } }),
+        );
         const profile = join(home, "..", "storage", "User");
         mkdirSync(profile, { recursive: true });
         const own = { listed: SERVER, asking: { command: "x", args: [`\${input:key}`] } };
@@ -143,7 +146,7 @@ describe("the page of extensions", () => {
     await panel().page.getByText('Arguments: {"size":"small"}').waitFor();
     await panel().page.getByText("Calls parts of the MCP server files").waitFor();
     await panel().pictures("mcp-asks");
-    await panel().page.getByRole("alertdialog").getByRole("button", { name: "Allow once" }).click();
+    await panel().page.getByRole("alertdialog").getByRole("button", { name: "Allow Once" }).click();
     const picture = panel().toolCalls("completed").getByRole("img", { name: "Result of the call" });
     await expect.poll(() => picture.evaluate((image) => "naturalWidth" in image && image.naturalWidth)).toBe(16);
     await panel().idle();
@@ -159,7 +162,7 @@ describe("the page of extensions", () => {
     const memory = join(panel().home, "memories", "MEMORY.md");
     expect(readFileSync(memory, "utf8")).toBe("tests run with vitest\n");
     await panel().pictures("memory-card");
-    await panel().toolCalls("completed").getByRole("button", { name: "Undo this change" }).click();
+    await panel().toolCalls("completed").getByRole("button", { name: "Undo This Change" }).click();
     await panel().toolCalls("completed").getByText("Undone").waitFor();
     await panel().page.getByText("Removed from the memory: tests run with vitest.").first().waitFor();
     expect(readFileSync(memory, "utf8")).toBe("");
@@ -170,9 +173,30 @@ describe("the page of extensions", () => {
     await panel().runCommand("Hermes: Show Sessions");
     await panel().page.locator(".history-name", { hasText: "A reviewed session" }).click();
     const line = panel().page.locator(".row", { hasText: "Memory review · Remember: likes tabs" });
-    await line.getByRole("button", { name: "Undo this change" }).click();
+    await line.getByRole("button", { name: "Undo This Change" }).click();
     await line.getByText("Undone").waitFor();
     expect(readFileSync(join(panel().home, "memories", "USER.md"), "utf8")).toBe("");
+  });
+
+  test("skills are found by words, shown with what they may run, and installed, by three clicks", async () => {
+    const command = (text: string) => panel().page.locator("a.path-link", { hasText: text }).last();
+    await panel().runCommand("Hermes: Show Extensions");
+    await panel().page.getByRole("button", { name: "Find Skills…" }).click();
+    await expect.poll(() => panel().composer.inputValue()).toBe("/skills search ");
+    await panel().composer.pressSequentially("regression");
+    await panel().composer.press("Enter");
+    await command("/skills install official/bisect-regression").click();
+    await expect.poll(() => panel().composer.inputValue()).toBe("/skills install official/bisect-regression");
+    await panel().composer.press("Enter");
+    await panel()
+      .page.getByText("programs that the agent may run")
+      .or(panel().page.getByText("no programs"))
+      .last()
+      .waitFor();
+    await panel().pictures("skills-found");
+    await command("/skills confirm").click();
+    await panel().composer.press("Enter");
+    await panel().page.getByText("Installed: bisect-regression.").first().waitFor();
   });
 
   test("no process of a server outlives its window", async () => {

@@ -148,13 +148,13 @@ describe("the search of a session loaded from its end", () => {
     await bar().getByRole("textbox").fill("needle");
     await expect.poll(count).toBe("No results");
     await panel().pictures("find-earlier");
-    await bar().getByRole("button", { name: "Load all" }).click();
+    await bar().getByRole("button", { name: "Load All" }).click();
     await expect.poll(() => panel().posted).toContainEqual({ type: "earlier", before: 40, all: true });
     const updates = [said("user_message_chunk", "The needle of before")];
     await panel().feed({ kind: "earlier-page", before: 40, updates, earlier: null });
     await expect.poll(count).toBe("? of 1");
     await bar().getByRole("textbox").press("Enter");
     await expect.poll(current).toEqual(["needle"]);
-    expect(await bar().getByRole("button", { name: "Load all" }).count()).toBe(0);
+    expect(await bar().getByRole("button", { name: "Load All" }).count()).toBe(0);
   });
 });

@@ -51,6 +51,7 @@ describe("next steps in the panel", () => {
     const session = { updatedAt: Date.now(), messages: 4, isCurrent: false };
     await facts({
       start: {
+        hasRepository: true,
         recent: [
           { ...session, sessionId: "old-1", title: "Fix the total of the prices" },
           { ...session, sessionId: "old-2", title: "A long title of a session about the parser of the configuration" },
@@ -72,6 +73,8 @@ describe("next steps in the panel", () => {
     await expect.poll(posted).toEqual({ type: "prompt", text: "Review them." });
     await button(/^Fix the total/).click();
     await expect.poll(posted).toEqual({ type: "session-open", sessionId: "old-1" });
+    await button("New Session in a Worktree…").click();
+    await expect.poll(posted).toEqual({ type: "new-worktree" });
   });
 
   test("notices before the first message leave the suggestions in sight", async () => {
@@ -175,7 +178,7 @@ describe("next steps in the panel", () => {
 
   test("a long request leaves its answers and the message in sight", async () => {
     const options = [
-      { optionId: "once", name: "Allow once", kind: "allow_once" },
+      { optionId: "once", name: "Allow Once", kind: "allow_once" },
       { optionId: "no", name: "Reject", kind: "reject_once" },
     ] as const;
     const reasons = Array.from({ length: 40 }, (_, index) => `Deletes folder ${index} recursively`);
@@ -192,7 +195,7 @@ describe("next steps in the panel", () => {
     const message = panel().page.getByRole("textbox", { name: "Message Hermes" });
     for (const width of [200, 320]) {
       await panel().setWidth(width);
-      for (const shown of [button("Allow once"), button("Reject"), message]) {
+      for (const shown of [button("Allow Once"), button("Reject"), message]) {
         const { y = -1, height = 0 } = (await shown.boundingBox()) ?? {};
         expect(y, `${width} px`).toBeGreaterThan(0);
         expect(y + height, `${width} px`).toBeLessThanOrEqual(900);
@@ -312,12 +315,12 @@ describe("next steps in the panel", () => {
       await panel().locator(".answer").hover();
       await panel().pictures("answer-actions");
       const text = await panel().locator(".answer .markdown").boundingBox();
-      expect((await button("Copy answer").boundingBox())?.y).toBeGreaterThanOrEqual(text ? text.y + text.height : 0);
-      await button("Try again with another model").click();
+      expect((await button("Copy Answer").boundingBox())?.y).toBeGreaterThanOrEqual(text ? text.y + text.height : 0);
+      await button("Try Again with Another Model").click();
       const again = { position: 0, text: "What is wrong here?" };
       await expect.poll(posted).toEqual({ type: "choose-model", again });
       await panel().page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
-      await button("Copy answer").click();
+      await button("Copy Answer").click();
       await expect.poll(() => panel().page.evaluate("navigator.clipboard.readText()")).toBe("Nothing **is** wrong.");
     });
   });

@@ -78,7 +78,7 @@ describe("a German panel", () => {
     const suggestion = { icon: "search", label: "Dieses Projekt erklären", detail: "", prompt: "Erkläre" };
     await facts({
       isTrusted: false,
-      start: { recent: [stored("s9", "Mittelwert")], suggestions: [suggestion] },
+      start: { hasRepository: true, recent: [stored("s9", "Mittelwert")], suggestions: [suggestion] },
       sandbox: { isOn: false, text: "bwrap fehlt", advice: "bwrap installieren" },
       suggested: [{ kind: "file", uri: "file:///a.ts", label: "a.ts" }],
       background: [

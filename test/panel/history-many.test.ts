@@ -102,7 +102,7 @@ describe("a list of sessions", () => {
     const requested = () => panel().posted.filter(({ type }) => type === "history-more").length;
     await panel().tell({ type: "command", id: "list", command: { kind: "show-sessions" } });
     await panel().tell({ type: "history", update: { kind: "page", page: list } });
-    await panel().page.getByRole("button", { name: "Show more" }).scrollIntoViewIfNeeded();
+    await panel().page.getByRole("button", { name: "Show More" }).scrollIntoViewIfNeeded();
     await expect.poll(requested).toBeGreaterThan(0);
     const before = requested();
     await panel().tell({ type: "history", update: { kind: "page", page: { ...list, sessions: [...sessions] } } });

@@ -44,7 +44,7 @@ describe("sessions in the panel", () => {
     await say("list the files", "a.txt");
     await panel().page.locator(".user").first().hover();
     await panel().pictures("message-actions");
-    await panel().page.getByRole("button", { name: "Edit message and send it again" }).first().click();
+    await panel().page.getByRole("button", { name: "Edit Message and Send It Again" }).first().click();
     const field = panel().page.getByRole("textbox", { name: "Message to send again" });
     await panel().pictures("message-edit");
     await field.fill("list the files");
@@ -54,13 +54,13 @@ describe("sessions in the panel", () => {
     await panel().idle();
     await panel().reload();
     await expect.poll(bubbles).toEqual(["list the files"]);
-    await panel().page.getByRole("button", { name: "Try again", exact: true }).waitFor();
+    await panel().page.getByRole("button", { name: "Try Again", exact: true }).waitFor();
   });
 
   test("a fork has the messages before the chosen one, and that one in the composer", async () => {
     await say("read a.txt", "three");
     await panel().page.locator(".user").last().hover();
-    await panel().page.getByRole("button", { name: "Fork the session before this message" }).last().click();
+    await panel().page.getByRole("button", { name: "Fork the Session Before This Message" }).last().click();
     await expect.poll(() => panel().composer.inputValue()).toBe("read a.txt");
     await expect.poll(bubbles).toEqual(["list the files"]);
     await panel().composer.press("Enter");
@@ -119,6 +119,7 @@ describe("sessions in the panel", () => {
     await expect.poll(() => panel().page.locator(":focus .history-title").textContent()).toBe((await names())[0]);
     await keyboard.press("Escape");
     await page().waitFor({ state: "detached" });
+    await panel().page.locator(".composer textarea:focus").waitFor();
   });
 
   test("a session is renamed in its row, and found by its new name and its messages", async () => {
@@ -133,7 +134,7 @@ describe("sessions in the panel", () => {
     await page().getByRole("searchbox").fill("list fil"); // not typed to its end
     await page().locator("mark").first().waitFor();
     await panel().pictures("history-search");
-    await page().getByRole("button", { name: "Back to the conversation" }).click();
+    await page().getByRole("button", { name: "Back to the Conversation" }).click();
   });
 
   test("a pinned session is on top, and an archived one only under Archived", async () => {

@@ -184,6 +184,7 @@ describe("hostile text", () => {
           },
         ],
         start: {
+          hasRepository: false,
           recent: [],
           suggestions: texts.map(({ text }) => ({ icon: "git-commit", label: text, detail: text, prompt: text })),
         },

@@ -150,7 +150,7 @@ describe("with a project", () => {
     await panel().idle();
   });
 
-  test("a command that asks is allowed in 3 steps, and the first of them answers nothing", async () => {
+  test("a command is allowed in 3 steps, and the first key decides nothing", async () => {
     const keyboard = new Keyboard(panel());
     await panel().composer.focus();
     writeFileSync(join(panel().workspace, "c.txt"), "mine");
@@ -159,9 +159,9 @@ describe("with a project", () => {
     const card = panel().page.getByRole("alertdialog");
     await card.waitFor();
     await keyboard.press("ArrowUp");
-    await expect.poll(() => card.getByRole("button", { name: "Allow once" }).isEnabled()).toBe(true);
+    await expect.poll(() => card.getByRole("button", { name: "Allow Once" }).isEnabled()).toBe(true);
     await panel().page.keyboard.press("Enter"); // a slip, which must not answer
-    await keyboard.reach(/^Allow once/, "Tab");
+    await keyboard.reach(/^Allow Once/, "Tab");
     await keyboard.press("Enter");
     await panel().page.getByText("Removed.").first().waitFor();
     expect(keyboard.steps).toBe(3);

@@ -160,7 +160,7 @@ test("a job that ended is announced, and counted on the icon until the panel is 
   await expect.poll(() => panel.bubbles()).toEqual(["Say how it stands."]);
 });
 
-test("what the user has forgotten is gone from the page and from the files", async () => {
+test("an item that the user has forgotten is gone from the page and from the files", async () => {
   await show("Learnt");
   await row("Always write prices in cents.")
     .getByRole("button", { name: /^Forget/ })

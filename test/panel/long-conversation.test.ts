@@ -23,7 +23,7 @@ describe("a very long conversation", () => {
   const said = (text: string) => panel().page.locator(".row", { hasText: text });
   const question = (number: number) => said(`Question ${number}:`);
   const answer = (number: number) => said(`Answer ${number}:`);
-  const jump = () => panel().page.getByRole("button", { name: "Jump to the latest" });
+  const jump = () => panel().page.getByRole("button", { name: "Jump to the Latest" });
   const bubbles = () => panel().bubbles();
   const wheel = async (pixels: number): Promise<void> => {
     await log().hover();
@@ -105,7 +105,7 @@ describe("a very long conversation", () => {
     await card.getByRole("button").first().click();
     await card.getByText("const value0").waitFor();
     await question(1).hover();
-    await question(1).getByRole("button", { name: "Edit message and send it again" }).click();
+    await question(1).getByRole("button", { name: "Edit Message and Send It Again" }).click();
     await panel().page.getByRole("textbox", { name: "Message to send again" }).fill("list the files, but");
     await panel().composer.focus();
     await jump().click();
@@ -141,7 +141,7 @@ describe("a very long conversation", () => {
     const row = panel().page.locator(`[data-entry="${keys[0]}"]`);
     const before = (await row.boundingBox())?.y ?? Number.NaN;
     await panel().runCommand("Hermes: Show Sessions");
-    await panel().page.getByRole("button", { name: "Back to the conversation" }).click();
+    await panel().page.getByRole("button", { name: "Back to the Conversation" }).click();
     await expect.poll(async () => Math.abs(((await row.boundingBox())?.y ?? 0) - before)).toBeLessThan(2);
   });
 
@@ -169,7 +169,7 @@ describe("a very long conversation", () => {
     await panel().composer.focus();
     await panel().page.keyboard.press("ControlOrMeta+v");
     // A long pasted text is a chip at first.
-    await panel().page.getByRole("button", { name: "Insert as text instead" }).click();
+    await panel().page.getByRole("button", { name: "Insert as Text Instead" }).click();
     await expect.poll(() => panel().composer.inputValue()).toContain(`Answer ${end - 1}:`);
     const copied = await panel().composer.inputValue();
     await panel().composer.fill("");
@@ -181,7 +181,7 @@ describe("a very long conversation", () => {
     await log().focus();
     await panel().page.keyboard.press("Home");
     await question(2).hover();
-    await question(2).getByRole("button", { name: "Fork the session before this message" }).click();
+    await question(2).getByRole("button", { name: "Fork the Session Before This Message" }).click();
     await expect.poll(() => panel().composer.inputValue()).toBe("Question 2: what does part 2 do?");
     await expect.poll(bubbles).toEqual(["Question 1: what does part 1 do?"]);
     await panel().composer.fill("");
@@ -195,7 +195,7 @@ describe("a very long conversation", () => {
     await log().focus();
     await panel().page.keyboard.press("Home");
     await question(1).hover();
-    await question(1).getByRole("button", { name: "Edit message and send it again" }).click();
+    await question(1).getByRole("button", { name: "Edit Message and Send It Again" }).click();
     const field = panel().page.getByRole("textbox", { name: "Message to send again" });
     await field.fill("list the files");
     await field.press("Enter");
@@ -247,7 +247,7 @@ describe("a very long answer", () => {
     await page.keyboard.press("ControlOrMeta+c");
     await composer.focus();
     await page.keyboard.press("ControlOrMeta+v");
-    await page.getByRole("button", { name: "Insert as text instead" }).click();
+    await page.getByRole("button", { name: "Insert as Text Instead" }).click();
     await expect.poll(() => composer.inputValue()).toContain(`Part ${PARAGRAPHS - 1} of the *`);
     const lines = (await composer.inputValue()).split("\n").filter((line) => line.startsWith("Part "));
     expect(lines).toEqual(Array.from({ length: PARAGRAPHS - 1 }, (_, index) => `Part ${index + 1} of the *`));
@@ -269,12 +269,12 @@ describe("a message that the user sends from far above the end", () => {
     await log.getByText("Answer 59.").waitFor();
     await log.hover();
     await panel().page.mouse.wheel(0, -3_000);
-    await panel().page.getByRole("button", { name: "Jump to the latest" }).waitFor();
+    await panel().page.getByRole("button", { name: "Jump to the Latest" }).waitFor();
     await panel().update(
       { sessionUpdate: "user_message_chunk", ...text("Run the tests") },
       { sessionUpdate: "tool_call", toolCallId: "t1", title: "npm test", kind: "execute", status: "in_progress" },
     );
     await log.locator('[data-tool-call][data-status="in_progress"]').waitFor();
-    await panel().page.getByRole("button", { name: "Jump to the latest" }).waitFor({ state: "detached" });
+    await panel().page.getByRole("button", { name: "Jump to the Latest" }).waitFor({ state: "detached" });
   });
 });

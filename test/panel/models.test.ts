@@ -26,13 +26,13 @@ describe("first run, keys and the model picker", () => {
           () => false,
         );
     while (!(await offersServer())) await panel().runCommand("Hermes: New Session");
-    await card(/^Try it offline/).waitFor();
+    await card(/^Try It Offline/).waitFor();
     for (const provider of [/^OpenAI/, /^OpenRouter/, /^Anthropic/, /^Other endpoint/]) await card(provider).waitFor();
     await panel().pictures("first-run");
   });
 
   test("one click on the offline card is enough for an answer, and closes the page", async () => {
-    await card(/^Try it offline/).click();
+    await card(/^Try It Offline/).click();
     await panel().page.getByText("Choose a model. You can").waitFor({ state: "detached" });
     await expect.poll(() => picker().textContent()).toContain("Offline");
     await panel().send("read a.txt");

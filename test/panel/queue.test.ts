@@ -27,12 +27,12 @@ describe("messages typed while a turn runs", () => {
     await type("list the files");
     await queue().getByText("read a.txt").waitFor();
     await panel().pictures("queue");
-    await queue().getByRole("button", { name: "Edit queued message" }).first().click();
+    await queue().getByRole("button", { name: "Edit Queued Message" }).first().click();
     await field().fill("read b.txt");
     await panel().pictures("queue-edit");
     await field().press("Enter");
     await queue().getByText("read b.txt").waitFor();
-    await queue().getByRole("button", { name: "Remove queued message" }).first().click();
+    await queue().getByRole("button", { name: "Remove Queued Message" }).first().click();
     await expect.poll(() => queue().getByRole("listitem").count()).toBe(1);
   });
 
@@ -43,18 +43,18 @@ describe("messages typed while a turn runs", () => {
     await panel().composer.press("ArrowUp");
     await keyboard.press("ArrowUp");
     await expect.poll(order).toEqual(["read a.txt", "list the files"]);
-    await expect.poll(focused).toBe("Move queued message, 1 of 2");
+    await expect.poll(focused).toBe("Move Queued Message, 1 of 2");
     await keyboard.press("ArrowDown");
     await expect.poll(order).toEqual(["list the files", "read a.txt"]);
-    await expect.poll(focused).toBe("Move queued message, 2 of 2");
-    await queue().getByRole("button", { name: "Edit queued message" }).last().press("Enter");
+    await expect.poll(focused).toBe("Move Queued Message, 2 of 2");
+    await queue().getByRole("button", { name: "Edit Queued Message" }).last().press("Enter");
     await field().press("Shift+Enter");
     await keyboard.type("and b.txt");
     await keyboard.press("Escape");
     await expect.poll(order).toEqual(["list the files", "read a.txt"]);
-    await queue().getByRole("button", { name: "Remove queued message" }).last().press("Enter");
+    await queue().getByRole("button", { name: "Remove Queued Message" }).last().press("Enter");
     await expect.poll(order).toEqual(["list the files"]);
-    await expect.poll(focused).toBe("Send queued message now");
+    await expect.poll(focused).toBe("Send Queued Message Now");
   });
 
   test("a queued message is moved by mouse", async () => {
@@ -63,12 +63,12 @@ describe("messages typed while a turn runs", () => {
     const row = (index: number) => queue().getByRole("listitem").nth(index);
     await row(1).locator(".queue-grip").dragTo(row(0));
     await expect.poll(order).toEqual(["read a.txt", "list the files"]);
-    await queue().getByRole("button", { name: "Remove queued message" }).first().click();
+    await queue().getByRole("button", { name: "Remove Queued Message" }).first().click();
     await expect.poll(order).toEqual(["list the files"]);
   });
 
   test('"send now" puts it into the running turn, after the command', async () => {
-    await queue().getByRole("button", { name: "Send queued message now" }).click();
+    await queue().getByRole("button", { name: "Send Queued Message Now" }).click();
     await queue().locator(".codicon-loading").waitFor();
     writeFileSync(join(panel().workspace, "first"), "");
     await queue().waitFor({ state: "detached" });
@@ -88,7 +88,7 @@ describe("messages typed while a turn runs", () => {
   test("a message that is being edited is sent after the edit, not at the end of the turn", async () => {
     await startWaitingFor("edited");
     await type("read nothing.txt");
-    await queue().getByRole("button", { name: "Edit queued message" }).click();
+    await queue().getByRole("button", { name: "Edit Queued Message" }).click();
     await field().fill("read a.txt");
     writeFileSync(join(panel().workspace, "edited"), "");
     await panel().page.getByRole("button", { name: "Send", exact: true }).waitFor();
@@ -101,7 +101,7 @@ describe("messages typed while a turn runs", () => {
   test("a queued message can replace the running turn", async () => {
     await startWaitingFor("second");
     await type("read a.txt");
-    await queue().getByRole("button", { name: "Stop and send queued message" }).click();
+    await queue().getByRole("button", { name: "Stop and Send Queued Message" }).click();
     await queue().waitFor({ state: "detached" });
     await panel().page.getByText("1|one").last().waitFor();
     expect(existsSync(join(panel().workspace, "second"))).toBe(false);
@@ -112,9 +112,9 @@ describe("messages typed while a turn runs", () => {
     await type("read a.txt");
     await queue().getByText("read a.txt").waitFor();
     await panel().page.getByRole("button", { name: "Stop", exact: true }).click();
-    await queue().getByRole("button", { name: "Send queued message now" }).waitFor();
-    await expect.poll(() => queue().getByRole("button", { name: "Stop and send queued message" }).count()).toBe(0);
-    await queue().getByRole("button", { name: "Send queued message now" }).click();
+    await queue().getByRole("button", { name: "Send Queued Message Now" }).waitFor();
+    await expect.poll(() => queue().getByRole("button", { name: "Stop and Send Queued Message" }).count()).toBe(0);
+    await queue().getByRole("button", { name: "Send Queued Message Now" }).click();
     await queue().waitFor({ state: "detached" });
   });
 });

@@ -51,10 +51,10 @@ describe("cards of requests", () => {
     await card().getByText("⟨U+202E⟩").first().waitFor();
     await panel().pictures("permission");
     expect(panel().warnings).toEqual([]);
-    await card().getByRole("button", { name: "No, because…" }).click();
+    await card().getByRole("button", { name: "No, Because…" }).click();
     await card().getByLabel("Why not").press("Escape");
     await card().and(panel().page.locator(":focus")).waitFor();
-    await card().getByRole("button", { name: "No, because…" }).click();
+    await card().getByRole("button", { name: "No, Because…" }).click();
     await card().getByLabel("Why not").fill("keep it");
     await card().getByRole("button", { name: "Send" }).click();
     await panel().page.getByText("keep it").first().waitFor();
@@ -66,14 +66,16 @@ describe("cards of requests", () => {
     await choose("ask");
     await panel().send("replace two with TWO in a.txt");
     await card().getByText("Edits a.txt: every edit asks in this mode", { exact: true }).waitFor();
-    await card().getByText("Stop asking for: editing a.txt", { exact: true }).waitFor();
+    await card()
+      .getByText(/^Stop asking for: editing: .*\/a\.txt$/)
+      .waitFor();
     await panel().pictures("permission-edit");
     const { page } = panel();
     expect([
       await page.getByText("TWO", { exact: true }).count(),
       await page.getByText("lasting answer").count(),
     ]).toEqual([1, 0]);
-    await card().getByRole("button", { name: "Allow once" }).click();
+    await card().getByRole("button", { name: "Allow Once" }).click();
     await panel().toolCalls("completed").getByText("TWO", { exact: true }).waitFor();
     await panel().idle();
     await choose("code");
@@ -99,8 +101,8 @@ describe("cards of requests", () => {
     await expect
       .poll(() => panel().warnings.map(({ text }) => text))
       .toEqual([expect.stringMatching(/^Hermes asks to run: sleep 0\.3; rm a\.txt \(.+\)$/)]);
-    expect(panel().warnings[0]?.titles).toEqual(["Review", "Allow once", "Reject"]);
-    panel().warnings[0]?.choose("Allow once");
+    expect(panel().warnings[0]?.titles).toEqual(["Review", "Allow Once", "Reject"]);
+    panel().warnings[0]?.choose("Allow Once");
     await expect.poll(() => existsSync(join(panel().workspace, "a.txt"))).toBe(false);
     await panel().hideAndShow();
   });

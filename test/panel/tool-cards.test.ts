@@ -119,7 +119,7 @@ describe("cards of tool calls", () => {
       content: [picture],
     });
     await panel().pictures("card-picture");
-    await card("shot").getByTitle("Open large in the editor").press("Enter");
+    await card("shot").getByTitle("Open Large in the Editor").press("Enter");
     await expect
       .poll(() => panel().posted.at(-1))
       .toMatchObject({ type: "open-picture", mimeType: "image/png", data: expect.stringMatching(/^iVBOR/) });

@@ -18,7 +18,7 @@ describe("undo of the user's own undo", () => {
   test("Undo asks once for several files, and Redo brings back files and review", async () => {
     await edit();
     await bar().getByRole("button", { name: "Undo", exact: true }).click();
-    await expect.poll(() => panel().warnings.at(-1)?.text).toBe("Undo all edits of Hermes in 2 files?");
+    await expect.poll(() => panel().warnings.at(-1)?.text).toBe("Undo all of Hermes' edits in 2 files?");
     panel().warnings.at(-1)?.choose("Undo All");
     await panel().page.getByText("Undid 2 files").waitFor();
     await expect.poll(() => [panel().readFile("a.txt"), hasNew()]).toEqual(["one\ntwo\nthree\n", false]);
@@ -31,7 +31,7 @@ describe("undo of the user's own undo", () => {
 
   test("undoing a restore returns the messages, and a new file is up for review again", async () => {
     await panel().page.locator(".user").first().hover();
-    await panel().page.getByRole("button", { name: "Restore to here" }).first().click();
+    await panel().page.getByRole("button", { name: "Restore to Here" }).first().click();
     await panel().page.getByRole("button", { name: "Both" }).click();
     const line = panel().page.locator(".restore-line");
     await line.getByText("Restored 2 files and the conversation").waitFor();
@@ -47,7 +47,7 @@ describe("undo of the user's own undo", () => {
 
   test("an edited message is sent again with the files restored, by one button and by keys alone", async () => {
     const [before] = await panel().bubbles();
-    await panel().page.getByRole("button", { name: "Edit message and send it again" }).focus();
+    await panel().page.getByRole("button", { name: "Edit Message and Send It Again" }).focus();
     await panel().page.keyboard.press("Enter");
     const files = panel().page.getByRole("list", { name: "Files that changed since then" });
     await expect.poll(() => files.locator(".restore-file .tool-title").allTextContents()).toEqual(["a.txt", "new.txt"]);
@@ -66,9 +66,9 @@ describe("undo of the user's own undo", () => {
       "one\ntwo\nthree\n",
       false,
     ]);
-    await panel().page.getByRole("button", { name: "Edit message and send it again" }).click();
+    await panel().page.getByRole("button", { name: "Edit Message and Send It Again" }).click();
     await panel().page.getByRole("textbox", { name: "Message to send again" }).press("Escape");
     expect([await files.count(), await panel().page.locator(".restore-card").count()]).toEqual([0, 0]);
-    await panel().page.locator(":focus[aria-label='Edit message and send it again']").waitFor();
+    await panel().page.locator(":focus[aria-label='Edit Message and Send It Again']").waitFor();
   });
 });

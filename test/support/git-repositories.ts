@@ -97,6 +97,13 @@ export const LAYOUTS = {
     for (const branch of ["other", "plain"]) git(join(base, "tree"), "branch", branch, `origin/${branch}`);
     return join(base, "tree");
   },
+  "a clone that borrows objects": (base) => {
+    branches(made(base, "from"));
+    git(base, "clone", "-q", "--shared", "from", "tree");
+    asSomebody(join(base, "tree"));
+    for (const branch of ["other", "plain"]) git(join(base, "tree"), "branch", branch, `origin/${branch}`);
+    return join(base, "tree");
+  },
   "a submodule": (base) => {
     branches(made(base, "from"));
     git(made(base, "outer"), "init", "-q");

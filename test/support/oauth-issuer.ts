@@ -18,8 +18,6 @@ export type IssuerFaults = {
   refuses?: boolean;
   /** Renewals are refused. */
   refusesRenewal?: boolean;
-  /** Deviations of the sign-in with a code. `answers`: errors before the verdict of the user. */
-  device?: { offersNone?: boolean; answers?: string[]; interval?: number };
   /** Programs cannot register themselves. The issuer knows the client `known` alone. */
   registersNobody?: boolean;
 };
@@ -33,8 +31,6 @@ export type Issuer = {
   readonly requests: readonly string[];
   /** Opens the page of the issuer as a browser does. Gives the text that the browser shows in the end. */
   visit(page: URL): Promise<string>;
-  /** Enters a device code on the issuer's page, or refuses there. */
-  enterCode(code: string, verdict?: "access_denied"): void;
   /** Ends all access tokens at once; their renewal still works. */
   expireTokens(): void;
   close(): Promise<void>;
@@ -47,7 +43,6 @@ export async function startIssuer(): Promise<Issuer> {
   const faults: IssuerFaults = {};
   const requests: string[] = [];
   const codes = new Map<string, { readonly challenge: string; readonly redirect: string }>();
-  const devices = new Map<string, { readonly code: string; verdict: string }>();
   const access = new Set<string>();
   const renewals = new Set<string>();
   const mcp = createMcpHandler(() => {
@@ -81,27 +76,7 @@ export async function startIssuer(): Promise<Issuer> {
     return new Response(null, { status: 302, headers: { location: target.href } });
   };
 
-  const deviceCode = (): Response => {
-    const [secret, code] = [randomUUID(), `WDJB-${devices.size}`];
-    devices.set(secret, { code, verdict: "authorization_pending" });
-    return Response.json({
-      device_code: secret,
-      user_code: code,
-      verification_uri: `${origin}/activate`,
-      verification_uri_complete: `${origin}/activate?code=${code}`,
-      expires_in: 600,
-      ...(faults.device?.interval !== undefined && { interval: faults.device.interval }),
-    });
-  };
-
-  const deviceToken = (form: URLSearchParams): Response => {
-    const error = faults.device?.answers?.shift() ?? devices.get(form.get("device_code") ?? "")?.verdict;
-    if (error === "granted") return newTokens();
-    return Response.json({ error: error ?? "invalid_grant" }, { status: 400 });
-  };
-
   const token = (form: URLSearchParams): Response => {
-    if (form.get("grant_type")?.endsWith(":device_code")) return deviceToken(form);
     if (form.get("grant_type") === "refresh_token") {
       const isKnown = renewals.delete(form.get("refresh_token") ?? "");
       return isKnown && !faults.refusesRenewal ? newTokens() : invalidGrant();
@@ -132,7 +107,6 @@ export async function startIssuer(): Promise<Issuer> {
           issuer: origin,
           authorization_endpoint: `${origin}/authorize`,
           token_endpoint: `${origin}/token`,
-          ...(!faults.device?.offersNone && { device_authorization_endpoint: `${origin}/device` }),
           ...(!faults.registersNobody && { registration_endpoint: `${origin}/register` }),
           response_types_supported: ["code"],
           code_challenge_methods_supported: ["S256"],
@@ -144,8 +118,6 @@ export async function startIssuer(): Promise<Issuer> {
           { ...z.looseObject({}).parse(await request.json()), client_id: randomUUID() },
           { status: 201 },
         );
-      case "/device":
-        return deviceCode();
       case "/authorize":
         return authorize(url.searchParams);
       case "/token":
@@ -173,9 +145,6 @@ export async function startIssuer(): Promise<Issuer> {
     faults,
     requests,
     visit: async (page) => (await fetch(page)).text(),
-    enterCode: (code, verdict) => {
-      for (const device of devices.values()) if (device.code === code) device.verdict = verdict ?? "granted";
-    },
     expireTokens: () => access.clear(),
     close: () =>
       new Promise((resolve) => {

@@ -1,5 +1,5 @@
 /** Processes of this machine, read from /proc. */
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 
 const POLL_MS = 20;
@@ -21,6 +21,20 @@ export function processesNaming(number: number): readonly number[] {
 /** Ids of the processes that are `sleep <seconds>`, or a program that runs it as its command. Shell scripts do not count. */
 export function processesSleeping(seconds: number): readonly number[] {
   return processesWith((words) => words.some((word, at) => word === "sleep" && words[at + 1] === String(seconds)));
+}
+
+/** Ids of the processes that work in the folder, or in a folder of it. */
+export function processesIn(folder: string): readonly number[] {
+  const isInside = (id: string): boolean => {
+    try {
+      return `${readlinkSync(`/proc/${id}/cwd`)}/`.startsWith(`${folder}/`);
+    } catch {
+      return false; // the process has ended
+    }
+  };
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name) && isInside(name))
+    .map(Number);
 }
 
 /** Resolves once `isRight` accepts the count of processes with the number; the test's timeout ends an endless wait. */

@@ -22,8 +22,7 @@ await agent.stop();
 rmSync(agent.cwd, { recursive: true });
 
 let grants = "";
-const key = { id: "x", description: "x" };
-new Grants(join(home, "grants.json"), (defect) => (grants += defect)).keep({ ...key, keys: [key] }, "always");
+await new Grants(home, (defect) => (grants += defect)).keep([{ row: "x" }], "always");
 const memory = await new Memory({ folder: join(home, "memories") })
   .change("memory", { action: "add", content: "x" })
   .then(() => "", writeFault);

@@ -74,6 +74,19 @@ export class TerminalProgram {
     this.#pty.resize(columns, rows);
   }
 
+  /** A slow line: the terminal reads for a moment every `everyMs`, and the program's writes wait. Returns its end. */
+  slowDown(everyMs: number): () => void {
+    this.#pty.pause();
+    const timer = setInterval(() => {
+      this.#pty.resume();
+      setImmediate(() => this.#pty.pause());
+    }, everyMs);
+    return () => {
+      clearInterval(timer);
+      this.#pty.resume();
+    };
+  }
+
   kill(signal: string): void {
     this.#pty.kill(signal);
   }

@@ -3,6 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { t } from "../texts.ts";
 import { Icon } from "../views/icon.tsx";
+import { onKeys } from "../views/keys.ts";
 
 type ActionButtonsProps<Action extends string> = {
   /** Name of the row, for screen readers. */
@@ -70,15 +71,12 @@ type ConfirmProps = {
 function Confirm({ question, yes, act, ask }: ConfirmProps) {
   const cancel = useRef<HTMLButtonElement>(null);
   useLayoutEffect(() => cancel.current?.focus(), []);
-  const onKeyDown = (event: KeyboardEvent): void => {
-    if (event.key === "Escape") ask(false);
-  };
   const confirm = (): void => {
     ask(false);
     act();
   };
   return (
-    <fieldset class="learning-actions" aria-label={yes} onKeyDown={onKeyDown}>
+    <fieldset class="learning-actions" aria-label={yes} onKeyDown={onKeys({ Escape: () => ask(false) })}>
       <span>{question}</span>
       <button type="button" class="button button-small button-primary" onClick={confirm}>
         {yes}

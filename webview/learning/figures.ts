@@ -19,7 +19,6 @@ const TITLES: Readonly<Record<string, string>> = {
   usd_per_task: t("Cost a task"),
 };
 
-/** The rates in the order of the page. */
 export function inOrder(rates: readonly Rate[]): readonly Rate[] {
   const order = Object.keys(TITLES);
   const place = ({ name }: Rate): number => (order.includes(name) ? order.indexOf(name) : order.length);
@@ -59,7 +58,6 @@ export function momentText(at: number): string {
   return new Date(at).toLocaleString(language, { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
 }
 
-/** Days of a report's period. */
 export function daysOf({ period: { from, to } }: HealthReport): number {
   return Math.max(1, Math.round((to - from) / 86_400_000));
 }

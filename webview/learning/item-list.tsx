@@ -41,7 +41,7 @@ export function ItemList({ items }: { readonly items: readonly LearntItem[] }) {
   const [pages, setPages] = useState(1);
   const rows = useFocusKept<HTMLUListElement>(items, FOCUS);
   const left = items.length - pages * PAGE_ROWS;
-  if (items.length === 0) return <p class="learning-empty">{t("Nothing matches the search and the filters.")}</p>;
+  if (items.length === 0) return <p class="learning-empty">{t("Nothing matches the search.")}</p>;
   return (
     <>
       <ul class="learning-list" ref={rows}>
@@ -131,7 +131,6 @@ const LABELS: Readonly<Record<LearntAction, string>> = {
   forget: t("Forget"),
 };
 
-/** Order of the buttons. */
 const ORDER: readonly LearntAction[] = ["accept", "both", "pin", "unpin", "undo", "forget"];
 
 function ItemActions({ item: { id, text, kind, state, actions } }: ItemProps) {

@@ -34,17 +34,11 @@ export function JobsSection({ cron }: { readonly cron: CronState | null }) {
           ? t("Jobs run while VS Code is open. One that is due earlier runs late, at the next start.")
           : t("Planned jobs are off: cron.enabled in config.yaml.")}
       </p>
-      {cron.note !== undefined && (
-        <p class="learning-note" dir="auto">
-          {cron.note}
-        </p>
-      )}
       <ul class="learning-list" ref={rows}>
         {cron.jobs.map((job) => (
           <JobRow key={job.id} job={job} />
         ))}
       </ul>
-      {cron.runs.length > 0 && <Runs runs={cron.runs} />}
     </>
   );
 }
@@ -113,22 +107,6 @@ function RunLine({ run: { state, planned, started, late, summary, sessionId, den
         </button>
       )}
     </p>
-  );
-}
-
-function Runs({ runs }: { readonly runs: readonly CronRun[] }) {
-  return (
-    <details class="learning-table">
-      <summary>{t("Last runs of all jobs")}</summary>
-      <ul class="learning-list">
-        {runs.map((run) => (
-          <li key={`${run.job} ${run.started}`} dir="auto">
-            {run.name}
-            <RunLine run={run} />
-          </li>
-        ))}
-      </ul>
-    </details>
   );
 }
 

@@ -3,6 +3,7 @@ import { useRef } from "preact/hooks";
 import type { LearningData, LearningSection } from "../../agent-core/protocol/learning-page.ts";
 import { formatNumber, t } from "../texts.ts";
 import { Icon } from "../views/icon.tsx";
+import { onKeys } from "../views/keys.ts";
 import { usdText } from "./figures.ts";
 import { JobsSection } from "./jobs-section.tsx";
 import { SECTION_TITLES, useLearning } from "./learning-panel.ts";
@@ -46,7 +47,7 @@ function LearnNow({ data: { state } }: DataProps) {
       class="button button-primary"
       disabled={isOff}
       aria-disabled={isRunning}
-      title={isOff ? t("Learning is off") : t("Does everything that is due at once")}
+      title={isOff ? t("Learning is off.") : t("Does everything that is due at once.")}
       onClick={() => isRunning || panel.act("learn", { type: "learn" })}
     >
       {isRunning && <Icon name="loading" spin />} {isRunning ? t("Learning…") : t("Learn Now")}
@@ -81,53 +82,40 @@ function Failure({ message }: { readonly message: string }) {
 /** Reason why nothing is learnt at the moment, with the step that helps. */
 function Obstacle({ data: { state } }: DataProps) {
   const panel = useLearning();
-  if (!state.switches.enabled) {
-    return (
-      <div class="learning-banner">
-        <Icon name="circle-slash" />
-        <p>{t("Learning is off: nothing is learnt. What was learnt before stays.")}</p>
-        <button
-          type="button"
-          class="button button-small button-secondary"
-          onClick={() => panel.act("enabled", { type: "switch", name: "enabled", on: true })}
-        >
-          {t("Switch On")}
-        </button>
-      </div>
-    );
-  }
-  if (state.obstacle === undefined) return null;
-  if (state.obstacle === "budget") {
-    return (
-      <div class="learning-banner">
-        <Icon name="info" />
-        <p>{t("Today's budget is spent. Hermes learns again tomorrow, or with a larger budget in config.yaml.")}</p>
-        <button
-          type="button"
-          class="button button-small button-secondary"
-          onClick={() => panel.post({ type: "open-place", place: "config" })}
-        >
-          {t("Open config.yaml")}
-        </button>
-      </div>
-    );
-  }
+  const obstacle = state.switches.enabled ? state.obstacle : "off";
+  if (obstacle === undefined) return null;
+  const { text, step } = OBSTACLES[obstacle];
+  const act = (): void => {
+    if (obstacle === "off") panel.act("enabled", { type: "switch", name: "enabled", on: true });
+    else panel.post(obstacle === "budget" ? { type: "open-place", place: "config" } : { type: "set-up-model" });
+  };
   return (
     <div class="learning-banner">
-      <Icon name="info" />
-      <p>
-        {t("Nothing is learnt at the moment: learning needs a language model, and the built-in offline model is none.")}
-      </p>
-      <button
-        type="button"
-        class="button button-small button-secondary"
-        onClick={() => panel.post({ type: "set-up-model" })}
-      >
-        {t("Set Up a Model")}
+      <Icon name={obstacle === "off" ? "circle-slash" : "info"} />
+      <p>{text}</p>
+      <button type="button" class="button button-small button-secondary" onClick={act}>
+        {step}
       </button>
     </div>
   );
 }
+
+const OBSTACLES = {
+  off: {
+    text: t("Learning is off: nothing is learnt. What was learnt before stays."),
+    step: t("Switch On"),
+  },
+  budget: {
+    text: t("Today's budget is spent. Hermes learns again tomorrow, or with a larger budget in config.yaml."),
+    step: t("Open config.yaml"),
+  },
+  "no-model": {
+    text: t(
+      "Nothing is learnt at the moment: learning needs a language model, and the built-in offline model is none.",
+    ),
+    step: t("Set Up a Model"),
+  },
+} as const;
 
 function OutcomeLine() {
   const outcome = useLearning().outcome.value;
@@ -152,13 +140,13 @@ function Sections({ data }: DataProps) {
     skills: skills.length,
     jobs: data.cron?.jobs.length ?? 0,
   };
-  const onKeyDown = (event: KeyboardEvent): void => {
-    const next = nextTab(shown, event.key);
-    if (next === undefined) return;
-    event.preventDefault();
+  const go = (index: number) => (): void => {
+    const next = ORDER.at(index % ORDER.length) ?? shown;
     panel.show(next);
     tabs.current?.querySelector<HTMLElement>(`#learning-tab-${next}`)?.focus();
   };
+  const at = ORDER.indexOf(shown);
+  const onKeyDown = onKeys({ ArrowRight: go(at + 1), ArrowLeft: go(at - 1), Home: go(0), End: go(-1) });
   return (
     <>
       <div class="learning-tabs" role="tablist" aria-label={t("Sections")} ref={tabs} onKeyDown={onKeyDown}>
@@ -187,21 +175,4 @@ function Sections({ data }: DataProps) {
       </div>
     </>
   );
-}
-
-/** Section that a key of the tab list leads to. */
-function nextTab(shown: LearningSection, key: string): LearningSection | undefined {
-  const index = ORDER.indexOf(shown);
-  switch (key) {
-    case "ArrowRight":
-      return ORDER[(index + 1) % ORDER.length];
-    case "ArrowLeft":
-      return ORDER.at(index - 1);
-    case "Home":
-      return ORDER[0];
-    case "End":
-      return ORDER.at(-1);
-    default:
-      return undefined;
-  }
 }

@@ -15,7 +15,6 @@ export function ReportSection({ reports: [newest] }: { readonly reports: readonl
   if (newest === undefined) return <NoReport />;
   const { regressions, rates, totals } = newest;
   const overall = inOrder(rates.filter(({ of }) => of === undefined));
-  const details = inOrder(rates.filter(({ of }) => of !== undefined));
   return (
     <>
       <p class="learning-note">
@@ -27,18 +26,8 @@ export function ReportSection({ reports: [newest] }: { readonly reports: readonl
         {overall.map((rate) => (
           <RateLine key={rate.name} rate={rate} />
         ))}
-        <li>{t("Cost: {0}, of which learning itself: {1}", usdText(totals.usd), usdText(totals.learningUsd))}</li>
+        <li>{t("Cost: {0}, {1} of it for learning", usdText(totals.usd), usdText(totals.learningUsd))}</li>
       </ul>
-      {details.length > 0 && (
-        <details class="learning-more">
-          <summary>{t("By tool, skill, task type and model")}</summary>
-          <ul class="learning-list">
-            {details.map((rate) => (
-              <RateLine key={`${rate.name} ${rate.of}`} rate={rate} />
-            ))}
-          </ul>
-        </details>
-      )}
     </>
   );
 }

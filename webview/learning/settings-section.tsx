@@ -1,8 +1,8 @@
-/** Today's budget, and the switches of the loops. They are stored in config.yaml, so every editor has the same ones. */
+/** The switches of the loops. They are stored in config.yaml, so every editor has the same ones. */
 import type { LearningState, LearningSwitch, LoopName, LoopState } from "../../agent-core/protocol/learning.ts";
-import { formatNumber, t } from "../texts.ts";
+import { t } from "../texts.ts";
 import { Icon } from "../views/icon.tsx";
-import { momentText, usdText } from "./figures.ts";
+import { momentText } from "./figures.ts";
 import { useLearning } from "./learning-panel.ts";
 
 type Row = { readonly name: LearningSwitch; readonly loop?: LoopName; readonly title: string; readonly about: string };
@@ -36,24 +36,9 @@ const SWITCHES: readonly Row[] = [
 
 export function SettingsSection({ state }: { readonly state: LearningState }) {
   const { post } = useLearning();
-  const { budget, loops } = state;
+  const { loops } = state;
   return (
     <>
-      <h2>{t("Budget of Today")}</h2>
-      <div class="learning-budget">
-        <Meter
-          name={t("Tokens")}
-          value={budget.tokens}
-          max={budget.maxTokens}
-          text={t("{0} of {1} tokens", formatNumber(budget.tokens), formatNumber(budget.maxTokens))}
-        />
-        <Meter
-          name={t("Cost")}
-          value={budget.usd}
-          max={budget.maxUsd}
-          text={t("{0} of {1}", usdText(budget.usd), usdText(budget.maxUsd))}
-        />
-      </div>
       <h2>{t("Switches")}</h2>
       <ul class="learning-list">
         {SWITCHES.map((row) => (
@@ -69,23 +54,6 @@ export function SettingsSection({ state }: { readonly state: LearningState }) {
         </button>
       </div>
     </>
-  );
-}
-
-type MeterProps = { readonly name: string; readonly value: number; readonly max: number; readonly text: string };
-
-export function Meter({ name, value, max, text }: MeterProps) {
-  return (
-    <div class="learning-meter">
-      <span>{text}</span>
-      <meter
-        class={value >= max ? "learning-spent" : ""}
-        aria-label={name}
-        aria-valuetext={text}
-        max={max}
-        value={Math.min(value, max)}
-      />
-    </div>
   );
 }
 

@@ -39,7 +39,7 @@ export function addToolbar(block: HTMLElement, code: CodeBlock, post: (message: 
   const label = document.createElement("span");
   label.className = "code-language";
   label.textContent = path || language;
-  const copy = button("copy", t("Copy code"), () => {
+  const copy = button("copy", t("Copy Code"), () => {
     navigator.clipboard.writeText(text()).then(
       () => {
         copy.firstElementChild?.classList.replace("codicon-copy", "codicon-check");
@@ -48,20 +48,25 @@ export function addToolbar(block: HTMLElement, code: CodeBlock, post: (message: 
       () => copy.setAttribute("title", t("Copying was refused")),
     );
   });
-  const apply = path === "" ? t("Apply to the file") : t("Apply to {0}", path);
+  const apply = path === "" ? t("Apply to the File") : t("Apply to {0}", path);
   const uses = [
     button("git-pull-request-go-to-changes", apply, () => {
       const paths = path === "" ? pathsAbove(block) : [path];
       post({ type: "apply-code", text: text(), language, paths });
     }),
-    button("insert", t("Insert at cursor"), () => post({ type: "insert-text", text: text() })),
+    button("insert", t("Insert at Cursor"), () => post({ type: "insert-text", text: text() })),
   ];
   const toTerminal = button("terminal", t("Insert into Terminal"), () =>
     post({ type: "insert-into-terminal", text: text() }),
   );
+  const diagram = button("type-hierarchy", t("Show Diagram"), () => post({ type: "show-diagram", text: text() }));
   const isOutput = block.closest("[data-tool-call]") !== null;
   const hasFile = path !== "" || !NO_FILE.has(language);
-  const ways = [...(path === "" && COMMANDS.has(language) ? [toTerminal] : []), ...uses.slice(hasFile ? 0 : 1)];
+  const ways = [
+    ...(path === "" && COMMANDS.has(language) ? [toTerminal] : []),
+    ...(language === "mermaid" ? [diagram] : []),
+    ...uses.slice(hasFile ? 0 : 1),
+  ];
   bar.append(label, ...(isOutput ? [] : ways), copy);
   block.prepend(bar);
   return bar;

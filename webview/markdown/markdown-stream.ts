@@ -18,7 +18,6 @@ export type MarkdownBlock = {
   readonly growing: boolean;
   /** Number of the part of a long block, from 0. */
   readonly part: number;
-  /** Source of the block. */
   readonly source: string;
 };
 

@@ -1,4 +1,5 @@
 /** Markdown of the model: finished blocks enter the DOM once, only the growing one is rendered again. */
+import type { AvailableCommand } from "@zed-industries/agent-client-protocol";
 import createDOMPurify from "dompurify";
 import { memo } from "preact/compat";
 import { useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from "preact/hooks";
@@ -11,7 +12,8 @@ import { showMath } from "./math.ts";
 import { linkKind, markdownParser } from "./parser.ts";
 
 export function MarkdownView({ text, growing }: { readonly text: StreamedText; readonly growing: boolean }) {
-  const { post } = usePanel();
+  const panel = usePanel();
+  const { post } = panel;
   const stream = useMemo(() => new MarkdownStream(markdownParser), []);
   const blocks = stream.update(text, !growing);
   useNextTask(stream.isBehind);
@@ -22,7 +24,8 @@ export function MarkdownView({ text, growing }: { readonly text: StreamedText; r
     const href = link?.getAttribute("href");
     if (link === null) return;
     event.preventDefault();
-    if (href && linkKind(href) !== undefined) post({ type: "open-link", href });
+    if (href === COMMAND_LINK) panel.compose(link.textContent);
+    else if (href && linkKind(href) !== undefined) post({ type: "open-link", href });
   };
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the links inside are the interactive elements
@@ -92,8 +95,8 @@ function FoldedParts({ parts, isOpen, open }: FoldedPartsProps) {
 function showText(parts: readonly MarkdownBlock[]): string {
   const count = (measure: (part: MarkdownBlock) => number) => parts.reduce((sum, part) => sum + measure(part), 0);
   const lines = count(linesOf);
-  if (lines > 1) return t("Show {0} more lines", formatNumber(lines));
-  return t("Show {0} more characters", formatNumber(count(({ source }) => source.length)));
+  if (lines > 1) return t("Show {0} More Lines", formatNumber(lines));
+  return t("Show {0} More Characters", formatNumber(count(({ source }) => source.length)));
 }
 
 /** Lines of parts: each update of a long block asks for those of all parts. */
@@ -157,7 +160,7 @@ function CodePart({ code, parts }: CodePartProps) {
 type HtmlBlockProps = { readonly html: string; readonly growing: boolean; readonly leaves: boolean };
 
 function HtmlBlock({ html, growing, leaves }: HtmlBlockProps) {
-  const { post, paths } = usePanel();
+  const { post, paths, store, isReadOnly } = usePanel();
   const holder = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     const element = holder.current;
@@ -171,12 +174,29 @@ function HtmlBlock({ html, growing, leaves }: HtmlBlockProps) {
         highlight(code, language);
         if (code.parentElement) addToolbar(code.parentElement, { language, path, text: () => text }, post);
       }
+      if (!isReadOnly) linkCommands(element, store.state.commands);
       paths.watch(element);
     };
     fill();
     return leaves && !growing ? leaveOutOfView(element, fill) : undefined;
-  }, [html, growing, leaves, post, paths]);
+  }, [html, growing, leaves, post, paths, store, isReadOnly]);
   return <div class="markdown-block" ref={holder} />;
+}
+
+const COMMAND_LINK = "#";
+
+/** Makes slash commands in inline code links that write them into the message. */
+function linkCommands(block: HTMLElement, commands: readonly AvailableCommand[]): void {
+  for (const code of block.querySelectorAll<HTMLElement>(":not(pre, a) > code")) {
+    const name = /^\/(\S+)/.exec(code.textContent)?.[1];
+    if (commands.every((known) => known.name !== name)) continue;
+    const link = document.createElement("a");
+    link.className = "path-link";
+    link.setAttribute("href", COMMAND_LINK);
+    link.title = t("Write it into the message");
+    code.replaceWith(link);
+    link.append(code);
+  }
 }
 
 /** Blocks of a longer answer leave the DOM while they are far from the view, so that its size has a limit. Characters. */

@@ -2,6 +2,7 @@
  * Fields that our agent adds to ACP records in `_meta.hermes`. Another agent may put anything there, so each reader checks
  * its field. The readers do without zod, which would make the panel's bundle a third larger.
  */
+
 import type {
   HermesActivityMeta,
   HermesAnchor,
@@ -10,6 +11,7 @@ import type {
   HermesRetryMeta,
   HermesUsageMeta,
 } from "../../agent-core/protocol/conversation.ts";
+import type { HermesNewProblem } from "../../agent-core/protocol/editor.ts";
 
 export type Meta = Readonly<Record<string, unknown>> | null | undefined;
 
@@ -81,21 +83,13 @@ function anchorOf(value: unknown): HermesAnchor | null | undefined {
   return typeof toolCallId === "string" ? { toolCallId } : undefined;
 }
 
-/** A problem that an edit caused. `line` counts from 1; `text` is the whole problem in one line. */
-export type ShownProblem = {
-  readonly path: string;
-  readonly line: number;
-  readonly severity: "error" | "warning";
-  readonly text: string;
-};
-
 /** Problems in a content part of a tool call; undefined when the part has none. */
-export function problemsIn(meta: Meta): readonly ShownProblem[] | undefined {
+export function problemsIn(meta: Meta): readonly HermesNewProblem[] | undefined {
   const problems = hermesField(meta, "problems");
   return Array.isArray(problems) ? problems.flatMap(problemOf) : undefined;
 }
 
-function problemOf(value: unknown): ShownProblem[] {
+function problemOf(value: unknown): HermesNewProblem[] {
   const { path, line, severity, text } = fieldsOf(value);
   if (typeof path !== "string" || typeof line !== "number" || typeof text !== "string") return [];
   return severity === "error" || severity === "warning" ? [{ path, line, severity, text }] : [];

@@ -15,11 +15,12 @@ export type CompletedWord = {
 /** Limit of the word after `@` in a mention. Characters. */
 const QUERY_CHARS = 200;
 
-const MENTION = new RegExp(String.raw`(?:^|[\s([{"'])@([^\s@]{0,${QUERY_CHARS}})$`);
+/** Not inside of an address. Chinese and Japanese have no blanks between words, and their input methods write a wide `＠`. */
+const MENTION = new RegExp(String.raw`(?<![\w.%+@-])[@＠]([^\s@＠]{0,${QUERY_CHARS}})$`);
 
 /** Undefined when no list belongs to the caret. A command is the whole text. */
 export function wordAt(text: string, caret: number): CompletedWord | undefined {
-  const [, command] = text.length <= QUERY_CHARS ? (/^\/([\w-]*)$/.exec(text) ?? []) : [];
+  const [, command] = text.length <= QUERY_CHARS ? (/^[/／、]([\w-]*)$/.exec(text) ?? []) : [];
   if (command !== undefined) return { kind: "command", query: command, start: 0, end: text.length };
   // The character before the longest word is included.
   const before = text.slice(Math.max(0, caret - QUERY_CHARS - 2), caret);

@@ -23,7 +23,6 @@ export const taskLooks: Readonly<Record<TaskStatus, StatusLook>> = {
   cancelled: { icon: "circle-slash", word: t("cancelled"), isOver: true },
 };
 
-/** A task of a call. */
 export type TaskRef = { readonly callId: string; readonly taskId: string };
 
 /** State of a delegation; undefined when the update names none. Unchanged tasks of `before` keep their objects. */

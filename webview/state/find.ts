@@ -10,7 +10,6 @@ import { type StreamedText, wholeText } from "./streamed-text.ts";
 /** A hit. `nth`: its index among the hits of the entry. */
 export type Hit = { readonly key: string; readonly nth: number };
 
-/** Hits of a search. */
 export type Found = {
   /** Entries with hits, in order. `before`: number of hits in the entries before. */
   readonly entries: readonly { readonly key: string; readonly before: number; readonly count: number }[];

@@ -48,7 +48,6 @@ export function mapNested(nested: NestedCalls, change: (call: ToolEntry) => Tool
   return groups === undefined ? nested : { ...nested, groups };
 }
 
-/** The calls of both. */
 export function joinNested(first: NestedCalls, second: NestedCalls): NestedCalls {
   if (first.groups.size === 0) return second;
   return {

@@ -59,13 +59,12 @@ export type ToolEntry = {
   /** Milliseconds of the clock; undefined for a replayed call. */
   readonly startedAt: number | undefined;
   readonly durationMs: number | undefined;
-  /** Runs of hooks for the call. */
   readonly hooks: readonly HermesHookRun[];
   /** The call changes the memory. */
   readonly isMemory: boolean;
   /** The call waits for the user's permission. */
   readonly waiting: boolean;
-  /** The user said no. */
+  /** The user said no, or the turn ended while it asked. */
   readonly isRejected: boolean;
   /** The tool's name; undefined when the agent does not name it. */
   readonly name: string | undefined;
@@ -80,7 +79,6 @@ export type CallParent = { readonly callId: string; readonly taskId: string | un
 export type NestedCalls = {
   /** Calls of each group, in the order of their start. */
   readonly groups: ReadonlyMap<string, readonly ToolEntry[]>;
-  /** Parent of each call. */
   readonly parents: ReadonlyMap<string, CallParent>;
 };
 
@@ -123,7 +121,6 @@ export type SummaryEntry = {
 /** Finished reads and searches in a row, under one line. Made of the entries for the list of rows. */
 export type GroupEntry = { readonly type: "group"; readonly key: string; readonly calls: readonly ToolEntry[] };
 
-/** Result of a restore. */
 export type RestoredEntry = {
   readonly type: "restored";
   readonly key: string;
@@ -147,7 +144,6 @@ export type EarlierState =
 /** A summary whose first messages are not loaded yet: its line moves up with each page. */
 export type CutSummary = {
   readonly update: CompressionUpdate;
-  /** Key of the line. */
   readonly key: string;
   /** Key of the first entry after its messages; undefined while none of them is loaded, and there is no line. */
   readonly until: string | undefined;
@@ -214,7 +210,6 @@ export type PanelState = {
   readonly openSummaries: readonly string[];
   /** The growing entry; it follows `entries`. */
   readonly open: TextEntry | undefined;
-  /** Number of the next entry's key. */
   readonly nextKey: number;
   readonly running: boolean;
   /** Undefined until the agent reports one in this turn. */
@@ -240,7 +235,6 @@ export type PanelState = {
   readonly extensionActs: ReadonlyMap<string, ExtensionAct>;
   /** `attentionKey` of each extension that needs attention and whose need the user has seen. */
   readonly seenExtensions: readonly string[];
-  /** Preview of a restore. */
   readonly restore: { readonly position: number; readonly preview: RestorePreview } | undefined;
   /** Text for screen readers; `serial` changes with each announcement. */
   readonly announcement: { readonly serial: number; readonly text: string };

@@ -1,7 +1,4 @@
-/**
- * Rows of the transcript. Compressed messages have none: the model gets a summary, and the panel folds them under one
- * line.
- */
+/** Rows of the transcript. Compressed messages have none: the model gets a summary, and the panel folds them under one line. */
 import type { HermesAnchor } from "../../agent-core/protocol/conversation.ts";
 import type { CompressionUpdate } from "./agent-meta.ts";
 import { earlierOf } from "./earlier.ts";

@@ -13,7 +13,7 @@ import { ExtensionsLine, ExtensionsPage } from "./extensions-page.tsx";
 import { useFocusNotLost } from "./focus-kept.ts";
 import { Fold } from "./fold.tsx";
 import { History } from "./history.tsx";
-import { Icon, IconButton } from "./icon.tsx";
+import { Button, Icon, IconButton } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
 import { ProcessStrip } from "./process-strip.tsx";
 import { QueueList } from "./queue-list.tsx";
@@ -90,31 +90,21 @@ function Content() {
 
 /** Shows an agent that starts, restarts or has failed. */
 function AgentLine() {
-  const { store } = usePanel();
-  const { facts, sessionId } = store.shown.value;
-  const { agent } = facts;
-  switch (agent.state) {
-    case "ready":
-      return null;
-    case "starting":
-      return sessionId === undefined ? (
-        <div class="agent-line">
-          <Icon name="loading" spin /> {t("Starting…")}
-        </div>
-      ) : null;
-    case "restarting":
-      return (
-        <div class="agent-line">
-          <Icon name="loading" spin /> {agent.message ?? t("Restarting…")}
-        </div>
-      );
-    case "failed":
-      return (
-        <div class="agent-line agent-failed" role="alert">
-          <Icon name="error" /> {agent.message ?? t("The agent has stopped.")}
-        </div>
-      );
+  const { facts, sessionId } = usePanel().store.shown.value;
+  const { state, message } = facts.agent;
+  if (state === "failed") {
+    return (
+      <div class="agent-line agent-failed" role="alert">
+        <Icon name="error" /> {message ?? t("The agent has stopped.")}
+      </div>
+    );
   }
+  if (state === "ready" || (state === "starting" && sessionId !== undefined)) return null;
+  return (
+    <div class="agent-line">
+      <Icon name="loading" spin /> {state === "starting" ? t("Starting…") : (message ?? t("Restarting…"))}
+    </div>
+  );
 }
 
 function TrustLine() {
@@ -125,9 +115,7 @@ function TrustLine() {
       <Icon name="shield" />
       <span>
         {t("This workspace is not trusted: the agent can chat and read, but cannot write files or run commands.")}{" "}
-        <button type="button" class="text-button" onClick={() => post({ type: "manage-trust" })}>
-          {t("Manage trust")}
-        </button>
+        <Button onClick={() => post({ type: "manage-trust" })}>{t("Manage Trust")}</Button>
       </span>
     </div>
   );
@@ -193,17 +181,13 @@ function LearntLine() {
       <span class="tool-title" title={message} dir="auto">
         {message}
       </span>
-      <button type="button" class="text-button" onClick={() => post({ type: "learnt-open" })}>
-        {t("Open")}
-      </button>
+      <Button onClick={() => post({ type: "learnt-open" })}>{t("Open")}</Button>
       {learnt.canUndo && (
-        <button type="button" class="text-button" onClick={() => post({ type: "learnt-undo" })}>
-          {t("Undo")}
-        </button>
+        <Button onClick={() => post({ type: "learnt-undo" })}>{learnt.isUse === true ? t("Wrong") : t("Undo")}</Button>
       )}
       <IconButton
         icon="close"
-        name={t("Dismiss the note about what was learnt")}
+        name={t("Dismiss the Note About What Was Learnt")}
         title={t("Dismiss")}
         act={() => post({ type: "learnt-dismiss" })}
       />
@@ -254,7 +238,7 @@ function PlanBar() {
           title: t("Switch to the mode Ask and carry out the plan: you approve each edit before it is written"),
           run: carryOut("/carry-out ask"),
         },
-        { label: t("Edit the Plan"), title: t("Open the plan as a document, and carry that out"), run: editPlan },
+        { label: t("Edit the Plan"), title: t("Open the plan as a document, and carry that out."), run: editPlan },
         { label: t("Keep Planning"), run: keepPlanning },
       ]}
     >

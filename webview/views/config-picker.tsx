@@ -1,16 +1,11 @@
 /** Picker of a session option: a select for a short list, a searchable popup for a long one. */
 
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import {
-  type ChoiceGroup,
-  choiceGroups,
-  currentChoice,
-  matchingGroups,
-  type SelectOption,
-  shortChoice,
-} from "../state/config.ts";
+import { choiceGroups, currentChoice, matchingGroups, type SelectOption, shortChoice } from "../state/config.ts";
 import { t } from "../texts.ts";
-import { Icon } from "./icon.tsx";
+import { type ListRow, RowList } from "./composer/completion-list.tsx";
+import { Button, Icon } from "./icon.tsx";
+import { onKeys } from "./keys.ts";
 import { usePanel } from "./panel-context.ts";
 import { keepAbove } from "./place-above.ts";
 
@@ -79,6 +74,25 @@ function SearchPicker({ option }: { readonly option: SelectOption }) {
   );
 }
 
+function rowsOf(option: SelectOption, query: string, choose: (value: string) => void): readonly ListRow[] {
+  return matchingGroups(choiceGroups(option), query).flatMap(({ name: group, choices }) =>
+    choices.map(({ value, name, description }, index): ListRow => {
+      const isCurrent = value === option.currentValue;
+      return {
+        key: value,
+        icon: isCurrent ? "check" : "blank",
+        name,
+        label: group === undefined ? name : `${name}, ${group}`,
+        detail: description ?? undefined,
+        title: description ?? name,
+        group: index === 0 ? group : undefined,
+        isCurrent,
+        choose: () => choose(value),
+      };
+    }),
+  );
+}
+
 type PopupProps = {
   readonly option: SelectOption;
   readonly button: HTMLButtonElement | null;
@@ -91,9 +105,9 @@ type PopupProps = {
 function Popup({ option, button, onClose, onLeave }: PopupProps) {
   const { post } = usePanel();
   const [query, setQuery] = useState("");
-  const groups = matchingGroups(choiceGroups(option), query);
-  const values = groups.flatMap(({ choices }) => choices.map(({ value }) => value));
   const [active, setActive] = useState(option.currentValue);
+  const rows = rowsOf(option, query, (value) => choose(value));
+  const values = rows.map(({ key }) => key);
   const at = Math.max(0, values.indexOf(active));
   const popup = useRef<HTMLDivElement>(null);
   const field = useRef<HTMLInputElement>(null);
@@ -108,15 +122,11 @@ function Popup({ option, button, onClose, onLeave }: PopupProps) {
     }
     onClose();
   };
-  const onKeyDown = (event: KeyboardEvent): void => {
-    if (event.key === "Escape") onClose();
-    else if (event.key === "ArrowDown") setActive(values[(at + 1) % values.length] ?? "");
-    else if (event.key === "ArrowUp") setActive(values[(at - 1 + values.length) % values.length] ?? "");
-    else if (event.key === "Enter" && event.target === field.current) choose(values[at]);
-    else return;
-    event.preventDefault();
-    event.stopPropagation();
-  };
+  const onKeyDown = onKeys({
+    Escape: onClose,
+    ArrowDown: () => setActive(values[(at + 1) % values.length] ?? ""),
+    ArrowUp: () => setActive(values[(at - 1 + values.length) % values.length] ?? ""),
+  });
   const listId = `choices-${option.id}`;
   return (
     <div
@@ -142,82 +152,25 @@ function Popup({ option, button, onClose, onLeave }: PopupProps) {
         placeholder={t("Type a part of the name")}
         value={query}
         onInput={(event) => setQuery(event.currentTarget.value)}
+        onKeyDown={onKeys({ Enter: () => choose(values[at]) })}
       />
-      <ChoiceList
+      <RowList
         id={listId}
         label={option.name}
-        groups={groups}
-        active={values[at]}
-        current={option.currentValue}
-        onChoose={choose}
+        rows={rows}
+        chosen={at}
+        note={rows.length === 0 ? t("No matching model.") : undefined}
       />
       {option.category === "model" && (
         <div class="popup-foot">
-          <button type="button" class="text-button" onClick={() => post({ type: "choose-model" })}>
-            <Icon name="list-unordered" /> {t("All models…")}
-          </button>
-          <button type="button" class="text-button" onClick={() => post({ type: "set-key" })}>
-            <Icon name="key" /> {t("Set API key…")}
-          </button>
+          <Button onClick={() => post({ type: "choose-model" })}>
+            <Icon name="list-unordered" /> {t("All Models…")}
+          </Button>
+          <Button onClick={() => post({ type: "set-key" })}>
+            <Icon name="key" /> {t("Set API Key…")}
+          </Button>
         </div>
       )}
-    </div>
-  );
-}
-
-type ChoiceListProps = {
-  readonly id: string;
-  readonly label: string;
-  readonly groups: readonly ChoiceGroup[];
-  /** The choice that Enter takes. */
-  readonly active: string | undefined;
-  /** The current choice. */
-  readonly current: string;
-  readonly onChoose: (value: string) => void;
-};
-
-/** Choices in groups; the active one stays in view. */
-function ChoiceList({ id, label, groups, active, current, onChoose }: ChoiceListProps) {
-  const list = useRef<HTMLDivElement>(null);
-  useLayoutEffect(() => {
-    list.current?.querySelector(".choice-active")?.scrollIntoView({ block: "nearest" });
-  }, [active]);
-  const numbers = new Map(groups.flatMap(({ choices }) => choices).map(({ value }, index) => [value, index]));
-  return (
-    <div class="choices" id={id} role="listbox" aria-label={label} ref={list}>
-      {groups.length === 0 && <div class="choice-none">{t("No matching model.")}</div>}
-      {groups.map(({ name, choices }) => (
-        <div key={name ?? ""}>
-          {name !== undefined && (
-            <div class="choice-group" aria-hidden="true">
-              {name}
-            </div>
-          )}
-          {choices.map((choice) => (
-            <div
-              key={choice.value}
-              id={`${id}-${numbers.get(choice.value)}`}
-              role="option"
-              aria-label={name === undefined ? choice.name : `${choice.name}, ${name}`}
-              tabIndex={-1}
-              aria-selected={choice.value === current}
-              class={`choice${choice.value === active ? " choice-active" : ""}`}
-              title={choice.description ?? choice.name}
-              // A click would take the focus out of the search field.
-              onMouseDown={(event) => {
-                event.preventDefault();
-                onChoose(choice.value);
-              }}
-            >
-              <span class="choice-mark">{choice.value === current && <Icon name="check" />}</span>
-              <span class="choice-text">
-                <span class="choice-name">{choice.name}</span>
-                {choice.description && <span class="choice-note">{choice.description}</span>}
-              </span>
-            </div>
-          ))}
-        </div>
-      ))}
     </div>
   );
 }

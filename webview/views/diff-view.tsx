@@ -1,8 +1,9 @@
 /** Diff of an edit: counts, and the changed lines with some context. */
 import { structuredPatch } from "diff";
-import { useMemo, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import { t } from "../texts.ts";
-import { Icon } from "./icon.tsx";
+import { useOpen } from "./fold.tsx";
+import { Button, Icon } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
 
 /** Lines that are shown before the user asks for the rest. */
@@ -20,15 +21,11 @@ export type DiffViewProps = {
 };
 
 export function DiffView({ id, path, oldText, newText }: DiffViewProps) {
-  const { memory, post } = usePanel();
-  const [all, showAll] = useState(memory.isOpen(id, false));
+  const { post } = usePanel();
+  const [all, showAll] = useOpen(id, false);
   const summary = useMemo(() => diffSummary(oldText ?? "", newText), [oldText, newText]);
   const lines = summary?.lines ?? [];
   const shown = all ? lines : lines.slice(0, SHOWN_LINES);
-  const showRest = (): void => {
-    memory.setOpen(id, true);
-    showAll(true);
-  };
   const name = path.split(/[\\/]/).at(-1);
   return (
     <div class="diff">
@@ -59,9 +56,9 @@ export function DiffView({ id, path, oldText, newText }: DiffViewProps) {
         ))}
       </div>
       {shown.length < lines.length && (
-        <button type="button" class="text-button" data-hides onClick={showRest}>
-          {t("Show {0} more lines", lines.length - shown.length)}
-        </button>
+        <Button data-hides onClick={() => showAll(true)}>
+          {t("Show {0} More Lines", lines.length - shown.length)}
+        </Button>
       )}
     </div>
   );

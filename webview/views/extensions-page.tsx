@@ -3,11 +3,13 @@ import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { HermesExtensionAction, HermesExtensionItem } from "../../agent-core/protocol/extensions.ts";
 import type { ExtensionPlace } from "../../agent-core/protocol/panel-messages.ts";
+import type { Panel } from "../panel.ts";
 import { attentionText, extensionsOf, needingAttention } from "../state/extensions.ts";
 import { t } from "../texts.ts";
 import { useFocusKept } from "./focus-kept.ts";
 import { Fold } from "./fold.tsx";
-import { Icon, IconButton } from "./icon.tsx";
+import { BackButton, Button, Icon, IconButton } from "./icon.tsx";
+import { onKeys } from "./keys.ts";
 import { usePanel } from "./panel-context.ts";
 
 type ItemProps = { readonly item: HermesExtensionItem };
@@ -37,7 +39,7 @@ const GROUPS: readonly Group[] = [
     about: t(
       "Plugins are JavaScript programs that add tools, slash commands and hooks. Put each one into its own folder in the plugins folder, then enable it here.",
     ),
-    places: [{ place: "plugins", label: t("plugins folder") }],
+    places: [{ place: "plugins", label: t("Plugins Folder") }],
   },
   {
     kind: "hook",
@@ -53,7 +55,7 @@ const GROUPS: readonly Group[] = [
     about: t(
       "Skills are instructions that the agent reads when a task needs them. Put each one into its own folder in the skills folder, with a file SKILL.md.",
     ),
-    places: [{ place: "skills", label: t("skills folder") }],
+    places: [{ place: "skills", label: t("Skills Folder") }],
   },
   {
     kind: "agent",
@@ -65,6 +67,21 @@ const GROUPS: readonly Group[] = [
   },
 ];
 
+type Way = { readonly icon: string; readonly label: string; readonly run: (panel: Panel) => void };
+
+/** Ways to more items. The agent answers a search in the conversation, and shows each skill before it installs it. */
+const ADD: Partial<Record<Group["kind"], Way>> = {
+  mcp: { icon: "add", label: t("Add MCP Server…"), run: ({ post }) => post({ type: "add-server" }) },
+  skill: {
+    icon: "search",
+    label: t("Find Skills…"),
+    run: (panel) => {
+      panel.closeExtensions();
+      panel.compose("/skills search ");
+    },
+  },
+};
+
 /** Focus after an action, whose button may have disappeared. */
 const FOCUS = { inRow: ".extension-actions button, button", otherwise: "#extensions-title" };
 
@@ -74,21 +91,11 @@ export function ExtensionsPage() {
   const rows = useFocusKept<HTMLDivElement>(items, FOCUS);
   const title = useRef<HTMLHeadingElement>(null);
   useLayoutEffect(() => title.current?.focus(), []);
-  const onKeyDown = (event: KeyboardEvent): void => {
-    if (event.key !== "Escape") return;
-    event.preventDefault();
-    panel.closeExtensions();
-    panel.compose();
-  };
+  const leave = (): void => panel.closeExtensions();
   return (
-    <section class="history extensions" aria-labelledby="extensions-title" onKeyDown={onKeyDown}>
+    <section class="history extensions" aria-labelledby="extensions-title" onKeyDown={onKeys({ Escape: leave })}>
       <div class="history-head">
-        <IconButton
-          icon="arrow-left"
-          name={t("Back to the conversation")}
-          title={t("Back to the conversation (Escape)")}
-          act={() => panel.closeExtensions()}
-        />
+        <BackButton act={leave} />
         <h1 id="extensions-title" ref={title} tabIndex={-1}>
           {t("Extensions")}
         </h1>
@@ -103,23 +110,23 @@ export function ExtensionsPage() {
 }
 
 function GroupView({ group, items }: { readonly group: Group; readonly items: readonly HermesExtensionItem[] }) {
-  const { post } = usePanel();
+  const panel = usePanel();
+  const { post } = panel;
   const headingId = `extensions-${group.kind}`;
-  const add = group.kind === "mcp" && (
-    <button type="button" class="text-button" onClick={() => post({ type: "add-server" })}>
-      <Icon name="add" /> {t("Add MCP Server…")}
-    </button>
+  const way = ADD[group.kind];
+  const add = way !== undefined && (
+    <Button onClick={() => way.run(panel)}>
+      <Icon name={way.icon} /> {way.label}
+    </Button>
   );
   const places = group.places.map(({ place, label }) => (
-    <button
+    <Button
       key={place}
-      type="button"
-      class="text-button"
       aria-label={t("Open {0} for {1}", label, group.title)}
       onClick={() => post({ type: "extension-place", place })}
     >
       {items.length === 0 ? t("Open {0}", label) : label}
-    </button>
+    </Button>
   ));
   return (
     <section class="extension-group" aria-labelledby={headingId}>
@@ -176,15 +183,14 @@ function Row({ item }: ItemProps) {
         {path === undefined ? (
           <span class="extension-source">{source}</span>
         ) : (
-          <button
-            type="button"
-            class="text-button extension-source"
+          <Button
+            class="extension-source"
             title={path}
-            aria-label={t("Open {0}, which defines {1}", source, name)}
+            aria-label={t("Open {0}: it defines {1}", source, name)}
             onClick={() => post({ type: "extension-open", id })}
           >
             {source}
-          </button>
+          </Button>
         )}
         <Actions item={item} />
       </div>
@@ -199,8 +205,8 @@ const LABELS: Readonly<Record<HermesExtensionAction, string>> = {
   enable: t("Enable"),
   disable: t("Disable"),
   restart: t("Restart"),
-  "sign-in": t("Sign in"),
-  "sign-out": t("Sign out"),
+  "sign-in": t("Sign In"),
+  "sign-out": t("Sign Out"),
 };
 
 /** Actions that an item needs before it can run; shown as buttons. */
@@ -279,7 +285,7 @@ export function ExtensionsLine(): ComponentChildren {
       </button>
       <IconButton
         icon="close"
-        name={t("Dismiss the note about extensions")}
+        name={t("Dismiss the Note About Extensions")}
         title={t("Dismiss")}
         act={() => panel.seeExtensions()}
       />

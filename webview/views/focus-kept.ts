@@ -20,16 +20,12 @@ export function useFocusKept<List extends HTMLElement>(
   { inRow, otherwise }: FocusTargets,
 ): RefObject<List | null> {
   const list = useRef<List>(null);
-  const focused = useRef<FocusedRow | undefined>(undefined);
-  useLayoutEffect(() => {
-    const onFocusIn = ({ target }: FocusEvent): void => {
-      const index = rowsOf(list.current).findIndex((row) => target instanceof Node && row.contains(target));
-      const id = rowsOf(list.current)[index]?.dataset["row"];
-      focused.current = id === undefined ? undefined : { id, index };
-    };
-    document.addEventListener("focusin", onFocusIn);
-    return () => document.removeEventListener("focusin", onFocusIn);
-  }, []);
+  const focused = useFocused((target): FocusedRow | undefined => {
+    const rows = rowsOf(list.current);
+    const index = rows.findIndex((row) => row.contains(target));
+    const id = rows[index]?.dataset["row"];
+    return id === undefined ? undefined : { id, index };
+  });
   useLayoutEffect(() => {
     const was = focused.current;
     if (was === undefined || !isFocusLost()) return;
@@ -44,19 +40,25 @@ export function useFocusKept<List extends HTMLElement>(
 /** When the focused element of the frame is removed, the `otherwise` element takes the focus. */
 export function useFocusNotLost<Frame extends HTMLElement>(otherwise: string): RefObject<Frame | null> {
   const frame = useRef<Frame>(null);
-  const focused = useRef<Node | undefined>(undefined);
-  useLayoutEffect(() => {
-    const onFocusIn = ({ target }: FocusEvent): void => {
-      focused.current = target instanceof Node && frame.current?.contains(target) ? target : undefined;
-    };
-    document.addEventListener("focusin", onFocusIn);
-    return () => document.removeEventListener("focusin", onFocusIn);
-  }, []);
+  const focused = useFocused((target) => (frame.current?.contains(target) ? target : undefined));
   useLayoutEffect(() => {
     if (focused.current?.isConnected !== false || !isFocusLost()) return;
     document.querySelector<HTMLElement>(otherwise)?.focus();
   });
   return frame;
+}
+
+/** Result of `read` for the element that got the focus last. */
+function useFocused<Focused>(read: (target: Node) => Focused | undefined): RefObject<Focused | undefined> {
+  const focused = useRef<Focused | undefined>(undefined);
+  useLayoutEffect(() => {
+    const onFocusIn = ({ target }: FocusEvent): void => {
+      focused.current = target instanceof Node ? read(target) : undefined;
+    };
+    document.addEventListener("focusin", onFocusIn);
+    return () => document.removeEventListener("focusin", onFocusIn);
+  }, []);
+  return focused;
 }
 
 function isFocusLost(): boolean {

@@ -16,9 +16,7 @@ export function formatDuration(milliseconds: number): string {
   return t("{0} min {1} s", Math.floor(seconds / 60), seconds % 60);
 }
 
-/**
- * Line about a wait before a retry. `isOver`: other entries follow, or the turn has ended. `now`: clock, milliseconds.
- */
+/** Line about a wait before a retry. `isOver`: other entries follow, or the turn has ended. `now`: clock, milliseconds. */
 export function retryLine({ reason, until, delayMs, waitedMs }: RetryTimes, isOver: boolean, now: number): string {
   if (isOver) return t("{0} Waited {1}.", reason, wholeSeconds(waitedMs + delayMs));
   const left = until - now;

@@ -5,7 +5,8 @@ import type { HistoryItem } from "../../agent-core/protocol/panel-events.ts";
 import type { HermesShelf } from "../../agent-core/protocol/sessions.ts";
 import { t } from "../texts.ts";
 import { formatCost, shortTime } from "./format.ts";
-import { Icon, IconButton } from "./icon.tsx";
+import { Button, Icon, IconButton } from "./icon.tsx";
+import { onKeys } from "./keys.ts";
 import { usePanel } from "./panel-context.ts";
 
 type Stage = "shown" | "renaming" | "deleting";
@@ -90,12 +91,6 @@ function Name({ item, field, onKey }: NameProps) {
     formatCost(costUsd),
     folder,
   ];
-  const onKeyDown = (event: KeyboardEvent): void => {
-    const act = onKey[event.key];
-    if (act === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
-    event.preventDefault();
-    act();
-  };
   return (
     <button
       type="button"
@@ -105,7 +100,7 @@ function Name({ item, field, onKey }: NameProps) {
       aria-keyshortcuts={agent === undefined ? "F2 Delete P E" : undefined}
       title={title}
       onClick={() => panel.openSession(sessionId)}
-      onKeyDown={onKeyDown}
+      onKeyDown={onKeys(onKey)}
     >
       <span class="history-title" dir="auto">
         {shelf !== undefined && (
@@ -183,7 +178,7 @@ function Actions(props: ActionsProps) {
       {isMore ? <RareActions {...props} /> : <CommonActions {...props} />}
       <IconButton
         icon={isMore ? "chevron-left" : "ellipsis"}
-        name={isMore ? t("Fewer actions for {0}", props.item.title) : t("More actions for {0}", props.item.title)}
+        name={isMore ? t("Fewer Actions for {0}", props.item.title) : t("More Actions for {0}", props.item.title)}
         title={isMore ? t("Back") : t("More")}
         act={() => setMore(!isMore)}
       />
@@ -210,8 +205,8 @@ function CommonActions({ item: { sessionId, title, shelf }, onShelve, onDelete }
       />
       <IconButton
         icon="multiple-windows"
-        name={t("Open {0} in an editor tab", title)}
-        title={t("Open in an editor tab")}
+        name={t("Open {0} in an Editor Tab", title)}
+        title={t("Open in an Editor Tab")}
         act={() => post({ type: "session-open-tab", sessionId })}
       />
       <IconButton icon="trash" name={t("Delete {0}", title)} title={t("Delete…")} act={onDelete} />
@@ -250,13 +245,6 @@ function Renaming({ item: { sessionId, title }, onDone }: StageProps) {
     if (wanted !== "" && wanted !== title) post({ type: "session-rename", sessionId, title: wanted });
     onDone();
   };
-  const onKeyDown = (event: KeyboardEvent): void => {
-    if (event.key !== "Enter" && event.key !== "Escape") return;
-    event.preventDefault();
-    event.stopPropagation();
-    if (event.key === "Enter") save();
-    else onDone();
-  };
   return (
     <li class="history-row history-editing" data-row={sessionId}>
       <input
@@ -266,10 +254,10 @@ function Renaming({ item: { sessionId, title }, onDone }: StageProps) {
         maxLength={200}
         value={draft}
         onInput={(event) => setDraft(event.currentTarget.value)}
-        onKeyDown={onKeyDown}
+        onKeyDown={onKeys({ Enter: save, Escape: onDone })}
       />
-      <IconButton icon="check" name={t("Save the title")} title={t("Save (Enter)")} act={save} />
-      <IconButton icon="discard" name={t("Cancel renaming")} title={t("Cancel (Escape)")} act={onDone} />
+      <IconButton icon="check" name={t("Save the Title")} title={t("Save (Enter)")} act={save} />
+      <IconButton icon="discard" name={t("Cancel Renaming")} title={t("Cancel (Escape)")} act={onDone} />
     </li>
   );
 }
@@ -283,24 +271,18 @@ function Deleting({ item: { sessionId, title, isCurrent }, onDone }: StageProps)
     if (isCurrent) panel.showSessions();
     panel.post({ type: "session-delete", sessionId });
   };
-  const onKeyDown = (event: KeyboardEvent): void => {
-    if (event.key !== "Escape") return;
-    event.preventDefault();
-    event.stopPropagation();
-    onDone();
-  };
   return (
-    <li class="history-row history-editing" data-row={sessionId} onKeyDown={onKeyDown}>
+    <li class="history-row history-editing" data-row={sessionId} onKeyDown={onKeys({ Escape: onDone })}>
       <span class="history-question" dir="auto">
         {t("Delete “{0}” permanently?", title)}
       </span>
       <span class="ask-buttons">
-        <button type="button" class="button button-primary" onClick={remove}>
+        <Button kind="primary" onClick={remove}>
           {t("Delete")}
-        </button>
-        <button type="button" class="button button-secondary" ref={keep} onClick={onDone}>
+        </Button>
+        <Button kind="secondary" ref={keep} onClick={onDone}>
           {t("Keep")}
-        </button>
+        </Button>
       </span>
     </li>
   );

@@ -6,7 +6,7 @@ import { t } from "../texts.ts";
 import { useFocusKept } from "./focus-kept.ts";
 import { dayHeading } from "./format.ts";
 import { HistoryRow } from "./history-row.tsx";
-import { Icon, IconButton } from "./icon.tsx";
+import { BackButton, Button, Icon } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
 
 /** Rows in a block; the browser lays out only blocks in view. */
@@ -38,12 +38,7 @@ export function History({ page }: { readonly page: HistoryPage }) {
   return (
     <section class="history" aria-labelledby="history-title" onKeyDown={onKeyDown}>
       <div class="history-head">
-        <IconButton
-          icon="arrow-left"
-          name={t("Back to the conversation")}
-          title={t("Back to the conversation (Escape)")}
-          act={() => panel.closeSessions()}
-        />
+        <BackButton act={() => panel.closeSessions()} />
         <h1 id="history-title">{t("Sessions")}</h1>
         {page.isLoading && <Icon name="loading" spin />}
       </div>
@@ -86,9 +81,9 @@ function More({ sessions }: Pick<HistoryPage, "sessions">) {
     return () => observer.disconnect();
   }, [sessions]);
   return (
-    <button type="button" class="text-button history-more" ref={button} onClick={more}>
-      {t("Show more")}
-    </button>
+    <Button class="history-more" ref={button} onClick={more}>
+      {t("Show More")}
+    </Button>
   );
 }
 

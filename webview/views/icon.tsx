@@ -1,7 +1,20 @@
-/** Icons of VS Code's icon font, and buttons that show only an icon. */
+/** Icons of VS Code's icon font, and buttons with a text or only an icon. */
+import type { JSX } from "preact";
+import { t } from "../texts.ts";
 
 export function Icon({ name, spin = false }: { readonly name: string; readonly spin?: boolean }) {
   return <span class={`codicon codicon-${name}${spin ? " codicon-modifier-spin" : ""}`} aria-hidden="true" />;
+}
+
+type ButtonProps = JSX.IntrinsicElements["button"] & {
+  /** Default: a text that looks like a link. */
+  readonly kind?: "primary" | "secondary";
+  readonly isSmall?: true;
+};
+
+export function Button({ kind, isSmall, class: own = "", ...rest }: ButtonProps) {
+  const look = kind === undefined ? "text-button" : `button ${isSmall ? "button-small " : ""}button-${kind}`;
+  return <button type="button" {...rest} class={`${look} ${own}`.trimEnd()} />;
 }
 
 type IconButtonProps = {
@@ -19,4 +32,10 @@ export function IconButton({ icon, name, title, act, class: own = "" }: IconButt
       <Icon name={icon} />
     </button>
   );
+}
+
+/** Leads from a page to the conversation. */
+export function BackButton({ act }: { readonly act: () => void }) {
+  const title = t("Back to the Conversation (Escape)");
+  return <IconButton icon="arrow-left" name={t("Back to the Conversation")} title={title} act={act} />;
 }

@@ -6,7 +6,8 @@ import type { TerminalState } from "../state/state.ts";
 import { lastLine, processesOf } from "../state/workspace.ts";
 import { t } from "../texts.ts";
 import { Elapsed } from "./elapsed.tsx";
-import { Icon, IconButton } from "./icon.tsx";
+import { FoldHead, useOpen } from "./fold.tsx";
+import { Button, Icon, IconButton } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
 import { ansiRuns, TerminalView } from "./terminal-view.tsx";
 
@@ -17,13 +18,11 @@ const FOLD_ID = "processes";
 type Shown = { readonly id: string | undefined; readonly reply: number };
 
 export function ProcessStrip() {
-  const { store, memory } = usePanel();
-  const processes = processesOf(store.shown.value);
-  const [isOpen, setOpen] = useState(memory.isOpen(FOLD_ID, false));
+  const processes = processesOf(usePanel().store.shown.value);
+  const [isOpen, setOpen] = useOpen(FOLD_ID, false);
   const [shown, show] = useState<Shown>({ id: undefined, reply: 0 });
   if (processes.length === 0) return null;
   const open = (next: boolean): void => {
-    memory.setOpen(FOLD_ID, next);
     setOpen(next);
     const [only] = processes;
     if (next && processes.length === 1 && only) show({ id: only.id, reply: 0 });
@@ -36,14 +35,13 @@ export function ProcessStrip() {
   return (
     <section class="processes" aria-label={t("Background processes")}>
       <div class="process-row">
-        <button type="button" class="fold-summary" aria-expanded={isOpen} onClick={() => open(!isOpen)}>
+        <FoldHead isOpen={isOpen} onToggle={() => open(!isOpen)}>
           <Summary processes={processes} isOpen={isOpen} />
-          <Icon name={isOpen ? "chevron-down" : "chevron-right"} />
-        </button>
+        </FoldHead>
         {waiting && !(isOpen && shown.id === waiting.id) && (
-          <button type="button" class="button button-small button-primary" onClick={() => reply(waiting.id)}>
+          <Button kind="primary" isSmall onClick={() => reply(waiting.id)}>
             {t("Reply")}
-          </button>
+          </Button>
         )}
       </div>
       {isOpen && (
@@ -122,14 +120,13 @@ function ProcessRow({ process, isShown, reply, onToggle }: RowProps) {
   return (
     <li data-process={id} data-state={state}>
       <div class="process-row">
-        <button type="button" class="fold-summary" aria-expanded={isShown} title={command} onClick={onToggle}>
+        <FoldHead isOpen={isShown} title={command} onToggle={onToggle}>
           <Icon name={ICONS[state]} />
           <span class="tool-title">{command}</span>
           <span class={state === "waits-for-input" ? "process-waiting" : "process-note"}>
             {state === "running" ? <Elapsed since={startedAt} /> : STATE_LABELS[state]}
           </span>
-          <Icon name={isShown ? "chevron-down" : "chevron-right"} />
-        </button>
+        </FoldHead>
         {state !== "ended" && (
           <IconButton icon="debug-stop" name={t("Stop {0}", command)} title={t("Stop")} act={stop} />
         )}
@@ -206,9 +203,9 @@ function InputLine({ process, reply }: ProcessBodyProps) {
       }}
     >
       {isSecret ? <input type="password" {...field} /> : <input type="text" {...field} />}
-      <button type="submit" class="button button-small button-secondary">
+      <Button type="submit" kind="secondary" isSmall>
         {t("Send")}
-      </button>
+      </Button>
     </form>
   );
 }

@@ -8,6 +8,7 @@ import { t } from "../texts.ts";
 import { DraftEditor } from "./composer/draft-field.tsx";
 import { useFocusKept } from "./focus-kept.ts";
 import { Icon, IconButton } from "./icon.tsx";
+import { onKeys } from "./keys.ts";
 import { usePanel } from "./panel-context.ts";
 
 const FOCUS = { inRow: ".draft-field > textarea, [data-row] > button", otherwise: ".composer textarea" };
@@ -79,7 +80,7 @@ function QueueEditor({ queued, onDone }: QueueEditorProps) {
     <>
       <DraftEditor label={t("Queued message")} draft={draft} takesFocus onSubmit={save} onCancel={cancel} />
       <IconButton icon="check" name={t("Save")} title={t("Save (Enter)")} act={save} />
-      <IconButton icon="discard" name={t("Discard the change")} title={t("Cancel (Escape)")} act={cancel} />
+      <IconButton icon="discard" name={t("Discard the Change")} title={t("Cancel (Escape)")} act={cancel} />
     </>
   );
 }
@@ -94,30 +95,24 @@ function Grip({ id, index }: { readonly id: string; readonly index: number }) {
   const { store, post } = usePanel();
   const { length } = store.shown.value.queue;
   if (length === 1) return <Icon name="clock" />;
-  const move = (event: KeyboardEvent): void => {
-    const step = STEPS[event.key];
-    if (step === undefined) return;
-    event.preventDefault();
-    const to = index + step;
+  const move = (to: number) => (): void => {
     if (to >= 0 && to < length) post({ type: "queue-move", id, to });
   };
   return (
     <button
       type="button"
       class="icon-button queue-grip"
-      title={t("Drag to move, or press the up and down arrow keys")}
-      aria-label={t("Move queued message, {0} of {1}", index + 1, length)}
+      title={t("Drag to move, or press the up and down arrow keys.")}
+      aria-label={t("Move Queued Message, {0} of {1}", index + 1, length)}
       aria-keyshortcuts="ArrowUp ArrowDown"
       draggable
       onDragStart={(event) => event.dataTransfer?.setData(DRAGGED, id)}
-      onKeyDown={move}
+      onKeyDown={onKeys({ ArrowUp: move(index - 1), ArrowDown: move(index + 1) })}
     >
       <Icon name="gripper" />
     </button>
   );
 }
-
-const STEPS: Readonly<Record<string, number>> = { ArrowUp: -1, ArrowDown: 1 };
 
 function Actions({ id }: { readonly id: string }) {
   const { store, post } = usePanel();
@@ -127,28 +122,28 @@ function Actions({ id }: { readonly id: string }) {
       {(!running || !isForeign) && (
         <IconButton
           icon="arrow-up"
-          name={t("Send queued message now")}
-          title={running ? t("Send now: the agent reads it after the current step") : t("Send")}
+          name={t("Send Queued Message Now")}
+          title={running ? t("Send Now: the agent reads it after the current step") : t("Send")}
           act={() => post({ type: "queue-send", id })}
         />
       )}
       {running && (
         <IconButton
           icon="stop-circle"
-          name={t("Stop and send queued message")}
-          title={t("Stop the running turn and send this instead")}
+          name={t("Stop and Send Queued Message")}
+          title={t("Stop the Running Turn and Send This Instead")}
           act={() => post({ type: "queue-interrupt", id })}
         />
       )}
       <IconButton
         icon="edit"
-        name={t("Edit queued message")}
+        name={t("Edit Queued Message")}
         title={t("Edit")}
         act={() => post({ type: "queue-hold", id })}
       />
       <IconButton
         icon="close"
-        name={t("Remove queued message")}
+        name={t("Remove Queued Message")}
         title={t("Remove")}
         act={() => post({ type: "queue-remove", id })}
       />

@@ -9,7 +9,7 @@ import { appendText, emptyText } from "../state/streamed-text.ts";
 import { t } from "../texts.ts";
 import { DiffView } from "./diff-view.tsx";
 import { focusOnce } from "./focus-kept.ts";
-import { Icon } from "./icon.tsx";
+import { Button, Icon } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
 
 /** Reasons that a card shows without scrolling. */
@@ -94,15 +94,14 @@ function PermissionButtons({ request: { options, grant }, isArmed, onAnswer }: P
   const reject = options.find(({ kind }) => kind === "reject_once");
   const lasting = options.filter(({ kind }) => kind === "allow_always");
   const button = (option: PermissionOption) => (
-    <button
+    <Button
       key={option.optionId}
-      type="button"
-      class={`button ${option === options[0] ? "button-primary" : "button-secondary"}`}
+      kind={option === options[0] ? "primary" : "secondary"}
       disabled={!isArmed}
       onClick={() => onAnswer(option)}
     >
       {option.name}
-    </button>
+    </Button>
   );
   return (
     <div class="ask-foot">
@@ -135,9 +134,9 @@ function RejectWithReason({ isArmed, onReject }: RejectWithReasonProps) {
   const [reason, setReason] = useState<string | undefined>(undefined);
   if (reason === undefined) {
     return (
-      <button type="button" class="text-button" disabled={!isArmed} onClick={() => setReason("")}>
-        {t("No, because…")}
-      </button>
+      <Button disabled={!isArmed} onClick={() => setReason("")}>
+        {t("No, Because…")}
+      </Button>
     );
   }
   return (
@@ -162,9 +161,9 @@ function RejectWithReason({ isArmed, onReject }: RejectWithReasonProps) {
         value={reason}
         onInput={(event) => setReason(event.currentTarget.value)}
       />
-      <button type="submit" class="button button-secondary" disabled={reason.trim() === ""}>
+      <Button type="submit" kind="secondary" disabled={reason.trim() === ""}>
         {t("Send")}
-      </button>
+      </Button>
     </form>
   );
 }
@@ -198,16 +197,15 @@ export function QuestionCard({ request: { requestId, message, choices } }: { rea
       </div>
       <div class="ask-buttons ask-choices">
         {choices.map((choice, index) => (
-          <button
+          <Button
             key={choice}
-            type="button"
-            class="button button-secondary"
+            kind="secondary"
             data-digit={index < NUMBERED ? index + 1 : undefined}
             disabled={!isArmed}
             onClick={() => answer(choice)}
           >
             <span dir="auto">{visibleText(choice)}</span>
-          </button>
+          </Button>
         ))}
       </div>
       <form
@@ -224,12 +222,12 @@ export function QuestionCard({ request: { requestId, message, choices } }: { rea
           value={typed}
           onInput={(event) => setTyped(event.currentTarget.value)}
         />
-        <button type="submit" class="button button-primary" disabled={!isArmed || typed.trim() === ""}>
+        <Button type="submit" kind="primary" disabled={!isArmed || typed.trim() === ""}>
           {t("Answer")}
-        </button>
-        <button type="button" class="button button-secondary" disabled={!isArmed} onClick={() => answer(null)}>
+        </Button>
+        <Button kind="secondary" disabled={!isArmed} onClick={() => answer(null)}>
           {t("Skip")}
-        </button>
+        </Button>
       </form>
     </div>
   );

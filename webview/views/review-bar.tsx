@@ -4,7 +4,8 @@ import type { ReviewedFile } from "../../agent-core/protocol/panel-events.ts";
 import { t } from "../texts.ts";
 import { useFocusKept } from "./focus-kept.ts";
 import { Fold } from "./fold.tsx";
-import { Icon, IconButton } from "./icon.tsx";
+import { Button, Icon, IconButton } from "./icon.tsx";
+import { onKeys } from "./keys.ts";
 import { usePanel } from "./panel-context.ts";
 
 const FOCUS = { inRow: ".review-file", otherwise: ".composer textarea" };
@@ -113,26 +114,17 @@ type DockBarProps = {
 
 export function DockBar({ label, children, steps }: DockBarProps) {
   const panel = usePanel();
-  const leave = (event: KeyboardEvent): void => {
-    if (event.key !== "Escape") return;
-    event.preventDefault();
-    panel.compose();
-  };
   return (
-    <section class="review" aria-label={label} onKeyDown={leave}>
+    <section class="review" aria-label={label} onKeyDown={onKeys({ Escape: () => panel.compose() })}>
       <div class="review-head">
         {children}
-        {steps.map(({ label: name, title, isPrimary, run }) => (
-          <button
-            key={name}
-            type="button"
-            class={`button button-small ${isPrimary ? "button-primary" : "button-secondary"}`}
-            title={title}
-            onClick={run}
-          >
-            {name}
-          </button>
-        ))}
+        <span class="review-steps">
+          {steps.map(({ label: name, title, isPrimary, run }) => (
+            <Button key={name} kind={isPrimary ? "primary" : "secondary"} isSmall title={title} onClick={run}>
+              {name}
+            </Button>
+          ))}
+        </span>
       </div>
     </section>
   );

@@ -1,7 +1,7 @@
 /** The page that sets up a model: models that need no key, and providers that take one. */
 import type { SetupPage } from "../../agent-core/protocol/panel-events.ts";
 import { t } from "../texts.ts";
-import { Icon } from "./icon.tsx";
+import { Button, Icon } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
 import { moveAmongButtons } from "./start-page.tsx";
 
@@ -29,7 +29,19 @@ export function SetupPageView({ page }: { readonly page: SetupPage }) {
     >
       <h1 id="first-run-title">{agentName}</h1>
       {lost === undefined && <p>{t("Choose a model. You can change it at any time below.")}</p>}
-      {lost !== undefined && <LostKey {...lost} />}
+      {lost !== undefined && (
+        <p role="alert">{t("VS Code has forgotten the key for {0}. Enter it again.", lost.title)}</p>
+      )}
+      {lost !== undefined && (
+        <div class="offers">
+          <Card
+            icon="key"
+            name={t("Enter the Key for {0}", lost.title)}
+            isFirst
+            onClick={() => post({ type: "set-key", provider: lost.provider, keyOnly: true })}
+          />
+        </div>
+      )}
       {offers.length > 0 && <h2>{t("Ready to use")}</h2>}
       {offers.length > 0 && (
         <div class="offers">
@@ -65,35 +77,17 @@ export function SetupPageView({ page }: { readonly page: SetupPage }) {
       <div class="offers">
         <Card
           icon="debug-disconnect"
-          name={t("Try it offline")}
+          name={t("Try It Offline")}
           note={t("No key, no network. It understands a few plain requests and is not a language model.")}
           onClick={() => post({ type: "use-model", choice: "offline" })}
         />
       </div>
       {canClose && (
-        <button type="button" class="text-button" onClick={() => panel.closeSetup()}>
+        <Button onClick={() => panel.closeSetup()}>
           <Icon name="arrow-left" /> {t("Back")}
-        </button>
+        </Button>
       )}
     </section>
-  );
-}
-
-/** The key was entered in an earlier window. */
-function LostKey({ provider, title }: NonNullable<SetupPage["lost"]>) {
-  const { post } = usePanel();
-  return (
-    <>
-      <p role="alert">{t("VS Code has forgotten the key for {0}. Enter it again.", title)}</p>
-      <div class="offers">
-        <Card
-          icon="key"
-          name={t("Enter the Key for {0}", title)}
-          isFirst
-          onClick={() => post({ type: "set-key", provider, keyOnly: true })}
-        />
-      </div>
-    </>
   );
 }
 

@@ -1,10 +1,10 @@
 /** The page before the first message: suggestions made from the workspace, and the last sessions. */
 import type { TargetedEvent } from "preact";
-import type { HistoryItem, Suggestion } from "../../agent-core/protocol/panel-events.ts";
+import type { HistoryItem, StartPage, Suggestion } from "../../agent-core/protocol/panel-events.ts";
 import { isOffline } from "../state/config.ts";
 import { t } from "../texts.ts";
 import { shortTime } from "./format.ts";
-import { Icon } from "./icon.tsx";
+import { Button, Icon } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
 import { isNotice, Notice } from "./transcript/entry-row.tsx";
 
@@ -37,7 +37,7 @@ export function StartPageView() {
       ))}
       {facts.start !== null && (
         <>
-          <Suggestions suggestions={offline ? OFFLINE : facts.start.suggestions} />
+          <Suggestions start={facts.start} suggestions={offline ? OFFLINE : facts.start.suggestions} />
           <RecentSessions sessions={facts.start.recent} />
         </>
       )}
@@ -47,9 +47,7 @@ export function StartPageView() {
           {t(
             "You are using the built-in offline interpreter. It understands requests like these and is not a language model.",
           )}{" "}
-          <button type="button" class="text-button" onClick={() => post({ type: "open-setup" })}>
-            {t("Set up a model")}
-          </button>
+          <Button onClick={() => post({ type: "open-setup" })}>{t("Set Up a Model")}</Button>
         </p>
       )}
     </section>
@@ -71,39 +69,36 @@ export function moveAmongButtons(event: TargetedEvent<HTMLElement, KeyboardEvent
 export function NoFolderPage() {
   const { store, post } = usePanel();
   const { agentName, facts } = store.shown.value;
+  const about =
+    facts.folder === "virtual"
+      ? t(
+          "The files of this workspace are not on a disk, so Hermes cannot search them or run commands there. Open a folder, or clone the repository.",
+        )
+      : t("Hermes works in a folder: it reads and edits the files there and runs commands.");
+  const button = (label: string, kind: "primary" | "secondary", recent: boolean) => (
+    <button type="button" class={`button button-${kind}`} onClick={() => post({ type: "open-folder", recent })}>
+      {label}
+    </button>
+  );
   return (
     <div class="empty">
       <h1>{agentName}</h1>
-      {facts.folder === "virtual" ? (
-        <p>
-          {t(
-            "The files of this workspace are not on a disk, so Hermes cannot search them or run commands there. Open a folder, or clone the repository.",
-          )}
-        </p>
-      ) : (
-        <p>{t("Hermes works in a folder: it reads and edits the files there and runs commands.")}</p>
-      )}
+      <p>{about}</p>
       <div class="ask-buttons">
-        <button
-          type="button"
-          class="button button-primary"
-          onClick={() => post({ type: "open-folder", recent: false })}
-        >
-          {t("Open Folder")}
-        </button>
-        <button
-          type="button"
-          class="button button-secondary"
-          onClick={() => post({ type: "open-folder", recent: true })}
-        >
-          {t("Open Recent…")}
-        </button>
+        {button(t("Open Folder"), "primary", false)}
+        {button(t("Open Recent…"), "secondary", true)}
       </div>
     </div>
   );
 }
 
-function Suggestions({ suggestions }: { readonly suggestions: readonly Suggestion[] }) {
+function Suggestions({
+  start,
+  suggestions,
+}: {
+  readonly start: StartPage;
+  readonly suggestions: readonly Suggestion[];
+}) {
   const { post } = usePanel();
   return (
     <section class="start-list" aria-label={t("Suggestions")}>
@@ -120,6 +115,9 @@ function Suggestions({ suggestions }: { readonly suggestions: readonly Suggestio
           {detail !== "" && <span class="start-detail">{detail}</span>}
         </button>
       ))}
+      {start.hasRepository && (
+        <Button onClick={() => post({ type: "new-worktree" })}>{t("New Session in a Worktree…")}</Button>
+      )}
     </section>
   );
 }
@@ -145,9 +143,7 @@ function RecentSessions({ sessions }: { readonly sessions: readonly HistoryItem[
           <span class="start-detail">{shortTime(updatedAt, Date.now())}</span>
         </button>
       ))}
-      <button type="button" class="text-button" onClick={() => panel.showSessions()}>
-        {t("All sessions")}
-      </button>
+      <Button onClick={() => panel.showSessions()}>{t("All Sessions")}</Button>
     </section>
   );
 }
@@ -160,9 +156,7 @@ function SandboxNote() {
   return (
     <p class="empty-note sandbox-note">
       {t("Sandbox {0}. To enable it, {1}.", sandbox.text, sandbox.advice ?? "")}{" "}
-      <button type="button" class="text-button" onClick={() => post({ type: "extension-place", place: "config" })}>
-        {t("Open config.yaml")}
-      </button>
+      <Button onClick={() => post({ type: "extension-place", place: "config" })}>{t("Open config.yaml")}</Button>
     </p>
   );
 }

@@ -4,7 +4,7 @@ import { CONTROL_CHARACTERS, ESCAPE_SEQUENCES } from "../../agent-core/platform/
 import { containedText } from "../../agent-core/platform/visible-text.ts";
 import { wholeText } from "../state/streamed-text.ts";
 import { t } from "../texts.ts";
-import { Icon } from "./icon.tsx";
+import { Button, Icon } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
 
 /** Length of the shown end; the terminal has all of it. Characters. */
@@ -21,7 +21,8 @@ export function TerminalView({ terminalId }: { readonly terminalId: string }) {
   return (
     <div class="terminal">
       {text !== "" && (
-        <pre class="terminal-output" dir="ltr" ref={output}>
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard scrolls it
+        <pre class="terminal-output" dir="ltr" ref={output} tabIndex={0}>
           {ansiRuns(text).map(({ text: run, classes }, index) => (
             <span key={index} class={classes}>
               {run}
@@ -31,9 +32,9 @@ export function TerminalView({ terminalId }: { readonly terminalId: string }) {
       )}
       <div class="terminal-foot">
         {terminal?.exit && <ExitBadge {...terminal.exit} />}
-        <button type="button" class="text-button" onClick={() => post({ type: "show-terminal", terminalId })}>
-          <Icon name="terminal" /> {t("Show terminal")}
-        </button>
+        <Button onClick={() => post({ type: "show-terminal", terminalId })}>
+          <Icon name="terminal" /> {t("Show Terminal")}
+        </Button>
       </div>
     </div>
   );

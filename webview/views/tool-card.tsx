@@ -15,7 +15,7 @@ import { t } from "../texts.ts";
 import { TaskList } from "./delegation/task-list.tsx";
 import { Fold } from "./fold.tsx";
 import { formatDuration, SHOWN_DURATION_MS } from "./format.ts";
-import { Icon } from "./icon.tsx";
+import { Button, Icon } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
 import { HookList, LinkList, linksIn, ToolPart } from "./tool-parts.tsx";
 
@@ -50,7 +50,7 @@ export const ToolCard = memo(function ToolCard({ entry, isNested = false }: Tool
   const { status, durationMs, tasks } = entry;
   const title = visibleText(entry.title);
   const isRejected = status === "failed" && entry.isRejected;
-  const label = isRejected ? t("rejected") : statusLabels[status];
+  const label = isRejected ? t("not run") : statusLabels[status];
   const body = useBody(entry);
   const isOpen = useOpenByDefault(entry);
   const summary = (
@@ -206,9 +206,9 @@ function NestedCalls(parent: CallParent) {
   return (
     <div class="nested-calls">
       {first > 0 && (
-        <button type="button" class="text-button" data-hides onClick={() => setFirst(0)}>
-          {first === 1 ? t("Show 1 earlier call") : t("Show {0} earlier calls", first)}
-        </button>
+        <Button data-hides onClick={() => setFirst(0)}>
+          {first === 1 ? t("Show 1 Earlier Call") : t("Show {0} Earlier Calls", first)}
+        </Button>
       )}
       <ul aria-label={t("Tool calls")}>
         {calls.slice(first).map((call) => (
@@ -228,15 +228,13 @@ export function MemoryUndo({ callId }: { readonly callId: string }) {
   if (isUndone) return <span class="memory-undone">{t("Undone")}</span>;
   if (isReadOnly) return null;
   return (
-    <button
-      type="button"
-      class="text-button"
-      title={t("Undo this change")}
-      aria-label={t("Undo this change")}
+    <Button
+      title={t("Undo This Change")}
+      aria-label={t("Undo This Change")}
       onClick={() => post({ type: "memory-undo", callId })}
     >
       {t("Undo")}
-    </button>
+    </Button>
   );
 }
 

@@ -3,9 +3,10 @@ import type { ContentBlock, ToolCallContent } from "@zed-industries/agent-client
 import { visibleText } from "../../agent-core/platform/visible-text.ts";
 import type { PictureType } from "../../agent-core/protocol/attachments.ts";
 import type { HermesHookRun } from "../../agent-core/protocol/conversation.ts";
+import type { HermesNewProblem } from "../../agent-core/protocol/editor.ts";
 import { MarkdownView } from "../markdown/markdown-view.tsx";
 import { linkKind } from "../markdown/parser.ts";
-import { problemsIn, type ShownProblem } from "../state/agent-meta.ts";
+import { problemsIn } from "../state/agent-meta.ts";
 import { contentText } from "../state/content-text.ts";
 import { appendText, emptyText } from "../state/streamed-text.ts";
 import { t } from "../texts.ts";
@@ -44,7 +45,7 @@ function Picture({ mimeType, data }: { readonly mimeType: PictureType; readonly 
     <button
       type="button"
       class="picture-button"
-      title={t("Open large in the editor")}
+      title={t("Open Large in the Editor")}
       onClick={() => post({ type: "open-picture", mimeType, data })}
     >
       <img class="tool-picture" alt={t("Result of the call")} src={`data:${mimeType};base64,${data}`} />
@@ -81,16 +82,12 @@ export function LinkList({ links }: { readonly links: readonly Link[] }) {
             ) : (
               <span>{label}</span>
             )}
-            <span class="tool-host">{visibleText(hostOf(uri))}</span>
+            <span class="tool-host">{visibleText(URL.parse(uri)?.host ?? uri)}</span>
           </li>
         );
       })}
     </ul>
   );
-}
-
-function hostOf(address: string): string {
-  return URL.canParse(address) ? new URL(address).host : address;
 }
 
 const hookLabels: Readonly<Record<HermesHookRun["outcome"], string>> = {
@@ -130,7 +127,7 @@ export function HookList({ hooks }: { readonly hooks: readonly HermesHookRun[] }
 }
 
 /** Problems that an edit caused. A click opens the line. */
-function ProblemList({ problems }: { readonly problems: readonly ShownProblem[] }) {
+function ProblemList({ problems }: { readonly problems: readonly HermesNewProblem[] }) {
   const { post } = usePanel();
   const title = problems.length === 1 ? t("1 new problem") : t("{0} new problems", problems.length);
   return (

@@ -3,10 +3,11 @@ import type { SessionUpdate } from "@zed-industries/agent-client-protocol";
 import type { AIAgent } from "../../agent/ai-agent.ts";
 import type { CommandAnswer } from "../../agent/extensions.ts";
 import type { ApprovalMode } from "../../approval/decision.ts";
+import type { Config } from "../../config/sections.ts";
 import type { HermesImport, HermesImported } from "../../protocol/sessions.ts";
 import type { SessionIndex } from "../../sessions/index/session-index.ts";
 import type { StoredSession } from "../../sessions/read-journal.ts";
-import type { Background } from "../background.ts";
+import type { Background } from "../background-learning.ts";
 import type { Goal } from "../goal.ts";
 import type { PlannedJobs } from "../planned-jobs.ts";
 import type { RestorePoints } from "../restore-points.ts";
@@ -22,7 +23,8 @@ export type CommandSession = {
   readonly goal: Pick<Goal, "answer">;
   /** Working folder, absolute. */
   readonly cwd: string;
-  /** Index of all stored sessions. */
+  /** Set-up of new work trees. */
+  readonly worktrees: Config["worktrees"];
   readonly index: SessionIndex;
   /** Rejects with an error of the protocol. */
   readonly readStored: (id: string) => Promise<StoredSession>;

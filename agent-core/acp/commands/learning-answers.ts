@@ -1,4 +1,5 @@
 /** Answers of /learning: items that were learnt, and the loops that learn. */
+import { dayText } from "../../learning/facts.ts";
 import { plainText } from "../../learning/stored-reports.ts";
 import { counted } from "../../platform/counted.ts";
 import { type LearningState, LearningSwitch, LearntAction, type LearntItem } from "../../protocol/learning.ts";
@@ -102,8 +103,6 @@ function stateLines({ switches, loops, budget, obstacle }: LearningState): strin
   ].join("\n");
 }
 
-const DAY = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "long", year: "numeric" });
-
 /** The text first, then since when, its use and its reason; the id for an action comes last. */
 function itemLine(item: LearntItem, cwd: string): string {
   const { id, kind, text, scope, reason, used, state, pinned, version, at } = item;
@@ -113,7 +112,7 @@ function itemLine(item: LearntItem, cwd: string): string {
     scope === "user" ? "everywhere" : project,
     ...(state === "active" || state === "proposed" ? [] : [state]),
     ...(pinned ? ["pinned"] : []),
-    `since ${DAY.format(at)}`,
+    `${state === "closed" || state === "retired" ? "until" : "since"} ${dayText(at)}`,
     used === 0 ? "not used yet" : `used in ${counted(used, "session")}`,
   ];
   return `- ${plainText(text)} *(${facts.join(", ")})* ${plainText(reason)} \`${id}\``;

@@ -3,7 +3,7 @@ import type { AIAgent } from "../../agent/ai-agent.ts";
 import type { ShownPlan } from "../../checkpoints/restore-plan.ts";
 import type { Memory, MemoryEntry, MemoryUndo } from "../../memory/memory.ts";
 import type { MemoryWrite, MemoryWriter } from "../../memory/memory-ledger.ts";
-import { notesLength } from "../../memory/notes.ts";
+import { MEMORY_TARGETS, notesLength } from "../../memory/notes.ts";
 import type { CommandSession } from "./command.ts";
 
 export const MEMORY_OFF = "The memory is off: `memory.memory_enabled` in config.yaml.";
@@ -17,22 +17,22 @@ export async function answerMemory(
   argument: string,
   { agent, signal }: Pick<CommandSession, "agent" | "signal">,
 ): Promise<string> {
-  if (agent.memory === undefined) return MEMORY_OFF;
-  if (argument === "") return shown(agent.memory);
+  if (agent.setup.memory === undefined) return MEMORY_OFF;
+  if (argument === "") return shown(agent.setup.memory);
   const [, part] = /^remove\s+(.+)$/s.exec(argument) ?? [];
-  if (part !== undefined) return removed(agent.memory, part.trim(), agent.sessionId);
+  if (part !== undefined) return removed(agent.setup.memory, part.trim(), agent.sessionId);
   const [, id] = /^undo(?:\s+(\w+))?$/.exec(argument) ?? ["", ""];
   if (id === "") return `Type ${SYNTAX}.`;
-  const writes = await agent.memory.writes();
+  const writes = await agent.setup.memory.writes();
   const chosen = id === undefined ? writes.at(-1) : writes.find((write) => write.id === id);
   if (chosen === undefined && id !== undefined) return (await undoCall(agent, id, signal)).message;
   if (chosen === undefined) return "Nothing to undo: Hermes has not changed the memory.";
-  return (await agent.memory.undo([chosen])).message;
+  return (await agent.setup.memory.undo([chosen])).message;
 }
 
 /** Undoes what a call wrote: entries of the memory, and files of skills. Of a repeated id, the entries of the last call. */
 export async function undoCall(
-  { memory: of, checkpoints, sessionId }: Pick<AIAgent, "memory" | "checkpoints" | "sessionId">,
+  { setup: { memory: of }, checkpoints, sessionId }: AIAgent,
   callId: string,
   signal: AbortSignal,
 ): Promise<MemoryUndo> {
@@ -57,8 +57,7 @@ function filesUndone(files: readonly ShownPlan[]): MemoryUndo {
 
 /** Removes the one entry that contains `part`. */
 async function removed(of: Memory, part: string, sessionId: string): Promise<string> {
-  const targets = ["memory", "project", "user"] as const;
-  const read = await Promise.all(targets.map(async (target) => ({ target, notes: await of.read(target) })));
+  const read = await Promise.all(MEMORY_TARGETS.map(async (target) => ({ target, notes: await of.read(target) })));
   const found = read.flatMap(({ target, notes }) => notes.map((text) => ({ target, text })));
   const exact = found.filter(({ text }) => text === part);
   const [first, ...others] = exact.length > 0 ? exact : found.filter(({ text }) => text.includes(part));
@@ -68,8 +67,10 @@ async function removed(of: Memory, part: string, sessionId: string): Promise<str
 }
 
 async function shown(of: Memory): Promise<string> {
-  const targets = ["memory", "project", "user"] as const;
-  const [entries, writes] = await Promise.all([Promise.all(targets.map((target) => of.entries(target))), of.writes()]);
+  const [entries, writes] = await Promise.all([
+    Promise.all(MEMORY_TARGETS.map((target) => of.entries(target))),
+    of.writes(),
+  ]);
   const [work = [], project = [], user = []] = entries;
   const changes = writes.slice(-LISTED).toReversed().map(changeLine);
   return [

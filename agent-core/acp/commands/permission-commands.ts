@@ -39,47 +39,50 @@ export const status: Command = {
   name: "status",
   description: "Show the sandbox, the approval mode and the model",
   run(_argument, { agent, mode: current, cwd }) {
-    const { sandbox, model } = agent;
+    const { host, models } = agent.setup;
+    const { sandboxState: sandbox } = host.terminals;
+    const { model, endpoint } = models.current;
     const advice = sandbox?.isOn === false ? ` To enable it, ${sandbox.advice}.` : "";
     const text = sandbox === undefined ? "off: no command runs on this machine" : sandboxText(sandbox);
     return [
       `- Sandbox ${text}.${advice}`,
       `- Mode: \`${current}\``,
-      `- Model: \`${model.model}\` of ${model.endpoint.provider}`,
+      `- Model: \`${model}\` of ${endpoint.provider}`,
       `- Folder: \`${cwd}\``,
     ].join("\n");
   },
 };
 
 const CHANGE = /^(revoke|always)\s+(\d+|all)$/;
-const SYNTAX = "`/grants`, `/grants always NUMBER` or `/grants revoke NUMBER`, with `all` for all of them";
+const SYNTAX =
+  "`/grants add ROW` (such as `npm test * in ~/project`), `/grants always NUMBER` or `/grants revoke NUMBER`, with `all` for all";
 
 export const grants: Command = {
   name: "grants",
-  description: "List or revoke permissions, or make them lasting",
-  hint: "revoke NUMBER | always NUMBER",
-  run(argument, { agent }) {
-    const grants = agent.grants.list();
+  description: "List what runs without a question, and change the list",
+  hint: "add ROW | revoke NUMBER | always NUMBER",
+  async run(argument, { agent }) {
+    const row = /^add\s+(.+)$/s.exec(argument)?.[1]?.trim();
+    if (row !== undefined) {
+      await agent.setup.grants.keep([{ row }], "always");
+      return `Hermes no longer asks for: \`${row}\`.`;
+    }
+    const grants = await agent.setup.grants.list();
     const [, change, which = ""] = CHANGE.exec(argument) ?? [];
     if (argument !== "" && change === undefined) return `Type ${SYNTAX}.`;
     if (grants.length === 0) return "There are no lasting permissions: Hermes asks each time it needs your approval.";
     if (change === undefined) {
-      const lines = grants.map(
-        ({ description, lasting }, index) => `${index + 1}. ${description} (${LASTING[lasting]})`,
-      );
+      const lines = grants.map(({ row, lasting }, index) => `${index + 1}. \`${row}\` (${LASTING[lasting]})`);
       return ["Allowed without asking:", "", ...lines, "", `To change them, type ${SYNTAX}.`].join("\n");
     }
     const meant = which === "all" ? grants : grants.slice(Number(which) - 1, Number(which));
     if (meant.length === 0) return `There is no grant ${which}; the list has ${grants.length}.`;
-    const named = meant.map(({ description }) => description).join("; ");
+    const named = meant.map(({ row }) => `\`${row}\``).join("; ");
     if (change === "always") {
-      agent.grants.keep(
-        { description: named, keys: meant.map(({ id, description }) => ({ id, description })) },
-        change,
-      );
+      await agent.setup.grants.keep(meant, change);
       return `Hermes no longer asks for: ${named}.`;
     }
-    for (const { id } of meant) agent.grants.revoke(id);
+    for (const { row } of meant) await agent.setup.grants.revoke(row);
     return `Revoked. Hermes asks again for: ${named}.`;
   },
 };

@@ -3,19 +3,19 @@ import type { AvailableCommand } from "@zed-industries/agent-client-protocol";
 import type { CommandAnswer, ExtensionCommand } from "../../agent/extensions.ts";
 import { UsageError } from "../../platform/errors.ts";
 import { nearName } from "../../platform/names.ts";
+import { titleLine } from "../../sessions/titles.ts";
 import type { Command, CommandSession } from "./command.ts";
-import { exportToFile, importSessions, newSession, resume, title } from "./history-commands.ts";
-import { compress, model, usage } from "./model-commands.ts";
 import { carryOut, grants, mode, status } from "./permission-commands.ts";
 
-const COMMAND_LINE = /^\/([a-z][a-z0-9_:.-]*)(?:\s+([\s\S]*))?$/;
+/** Input methods of East Asia write other signs for the slash. */
+const COMMAND_LINE = /^[/／、]([a-z][a-z0-9_:.-]*)(?:\s+([\s\S]*))?$/;
 
 const help: Command = {
   name: "help",
   description: "List the commands",
   async run(_argument, session) {
     await session.agent.settleExtensions(session.signal);
-    const lines = [...commands, ...session.agent.commands].map(
+    const lines = [...commands, ...session.agent.setup.extensions.commands()].map(
       ({ name, description, hint }) => `- \`/${name}${hint ? ` ${hint}` : ""}\` ${description}`,
     );
     return [
@@ -23,7 +23,7 @@ const help: Command = {
       "",
       ...lines,
       "",
-      `Mode: \`${session.mode}\`. Model: \`${session.agent.model.model}\`.`,
+      `Mode: \`${session.mode}\`. Model: \`${session.agent.setup.models.current.model}\`.`,
     ].join("\n");
   },
 };
@@ -33,7 +33,7 @@ const tools: Command = {
   description: "List the agent's tools",
   async run(_argument, { agent, signal }) {
     await agent.settleExtensions(signal);
-    return agent.toolNames.map((name) => `- \`${name}\``).join("\n");
+    return agent.setup.catalogue.callable.map(({ name }) => `- \`${name}\``).join("\n");
   },
 };
 
@@ -71,8 +71,7 @@ const worktree: Command = {
   name: "worktree",
   description: "List worktrees of sessions, make one, or end the one of this session",
   hint: "new NAME | merge | rebase | branch | patch | discard",
-  run: async (argument, { cwd, agent }) =>
-    (await import("../worktree-requests.ts")).answerWorktree(argument, cwd, agent.title),
+  run: async (argument, session) => (await import("../worktree-requests.ts")).answerWorktree(argument, session),
 };
 
 const goal: Command = {
@@ -80,6 +79,74 @@ const goal: Command = {
   description: "Pursue a goal over turns, judged after each one; show, pause, resume or clear it, or set its turns",
   hint: "TEXT | pause | resume | clear | budget N",
   run: (argument, session) => session.goal.answer(argument),
+};
+
+const newSession: Command = {
+  name: "new",
+  description: "Start a new conversation: the model forgets this one, the journal keeps it",
+  run(_argument, { agent, restores }) {
+    const [first] = restores.points();
+    if (first === undefined) return "This session has no messages yet.";
+    restores.rewindTo(agent.transcript[0]?.position ?? first.position);
+    return "A new conversation starts here. Files are unchanged.";
+  },
+};
+
+const resume: Command = {
+  name: "resume",
+  description: "Continue an earlier conversation in this session",
+  hint: "last | id | words of the title",
+  run: async (argument, session) => (await import("./history-answers.ts")).answerResume(argument, session),
+};
+
+const MAX_TITLE_CHARS = 200;
+
+const title: Command = {
+  name: "title",
+  description: "Show or set the title of this session",
+  hint: "new title",
+  run(argument, { agent }) {
+    if (argument === "")
+      return agent.session.title === undefined ? "This session has no title yet." : `Title: ${agent.session.title}`;
+    const title = titleLine(argument.slice(0, MAX_TITLE_CHARS));
+    if (title === "") return "The title has no visible characters. Type another one.";
+    agent.session.setTitle(title);
+    return `Title: ${title}`;
+  },
+};
+
+const exportToFile: Command = {
+  name: "export",
+  description: "Export this session to a file",
+  hint: "[md | json] [path]",
+  run: async (argument, session) => (await import("./history-answers.ts")).answerExport(argument, session),
+};
+
+const importSessions: Command = {
+  name: "import",
+  description: "Import the sessions of an original Hermes Agent home",
+  hint: "path of state.db or its folder; default: the Hermes home",
+  run: async (argument, session) => (await import("./history-answers.ts")).answerImport(argument, session),
+};
+
+const model: Command = {
+  name: "model",
+  description: "List the available models, or switch to one",
+  hint: "name or part of a name",
+  run: async (argument, session) => (await import("./model-answers.ts")).answerModel(argument, session),
+};
+
+const compress: Command = {
+  name: "compress",
+  description: "Summarise older messages now",
+  hint: "what the summary must keep",
+  run: async (argument, session) => (await import("./model-answers.ts")).answerCompress(argument, session),
+};
+
+const usage: Command = {
+  name: "usage",
+  description: "Show the tokens and cost of this session and of today",
+  run: async (_argument, session) => (await import("./model-answers.ts")).answerUsage(session),
 };
 
 const undo: Command = {
@@ -103,7 +170,7 @@ export const learning: Command = {
 
 export const report: Command = {
   name: "report",
-  description: "Show the health report: success, errors, cost, and recommendations",
+  description: "Show the health report: what got worse, success, errors and cost",
   async run(_argument, { learning: access }) {
     const [{ reportText }, [newest]] = await Promise.all([
       import("../../learning/stored-reports.ts"),
@@ -184,14 +251,14 @@ export async function runCommand(text: string, session: CommandSession): Promise
   }
   if (name === undefined) return undefined;
   await session.agent.settleExtensions(session.signal);
-  const further = session.agent.commands.find((candidate) => candidate.name === name);
+  const further = session.agent.setup.extensions.commands().find((candidate) => candidate.name === name);
   if (further !== undefined) return further.run(argument, session.signal);
   if (argument === "") throw new UsageError(unknownCommand(name, session));
   return undefined;
 }
 
 function unknownCommand(name: string, { agent }: CommandSession): string {
-  const near = nearName(name, [...reservedNames, ...agent.commands.map((each) => each.name)]);
+  const near = nearName(name, [...reservedNames, ...agent.setup.extensions.commands().map((each) => each.name)]);
   const hint = near === undefined ? "`/help` lists the commands." : `Did you mean \`/${near}\`?`;
   return `There is no command \`/${name}\`. ${hint}`;
 }

@@ -21,13 +21,13 @@ import { ReplayPages } from "../replay.ts";
 /** Prompt, cancel, steer, mode, model, effort. */
 export function registerTurnMethods(app: AgentApp, server: AgentServer): void {
   app.onRequest(methods.agent.session.prompt, ({ params, signal }) =>
-    server.session(params.sessionId).prompt(params.prompt, signal),
+    server.session(params.sessionId).prompts.run(params.prompt, signal),
   );
   // A notification has no response: an unknown session has nothing to cancel.
   app.onNotification(methods.agent.session.cancel, ({ params }) => server.findSession(params.sessionId)?.cancel());
   onClientRequest(app, steerMethod, async ({ params: { sessionId, prompt }, signal }) => {
     const { agent } = server.session(sessionId);
-    const isQueued = agent.steer(await withFittingPictures(userMessage(prompt), agent, signal));
+    const isQueued = agent.turns.steer(await withFittingPictures(userMessage(prompt), agent, signal));
     if (!isQueued) throw new RequestError(-32600, "No turn is running in this session; send a prompt instead.");
     return { queued: true as const };
   });
@@ -97,11 +97,11 @@ export function registerConversationMethods(app: AgentApp, server: AgentServer):
   );
   onClientRequest(app, sessionMethods.trajectory, ({ params }) => server.session(params.sessionId).agent.trajectory());
   onClientRequest(app, sessionMethods.command, ({ params: { sessionId, command }, signal }) =>
-    server.session(sessionId).agent.runCommand(command, signal),
+    server.session(sessionId).agent.shell.runForClient(command, signal),
   );
   onClientRequest(app, sessionMethods.rewind, ({ params: { sessionId, position } }) => {
     const session = server.session(sessionId);
-    return session.betweenTurns(async () => {
+    return session.prompts.betweenTurns(async () => {
       const removed = session.agent.transcript.find((candidate) => candidate.position === position);
       session.agent.rewind(position);
       return { prompt: userText(removed?.message) };
@@ -113,11 +113,11 @@ export function registerConversationMethods(app: AgentApp, server: AgentServer):
   });
   onClientRequest(app, restoreMethods.restore, ({ params: { sessionId, position, ...parts }, signal }) => {
     const session = withPoint(server.session(sessionId), position);
-    return session.betweenTurns(() => session.restores.restore(position, parts, signal));
+    return session.prompts.betweenTurns(() => session.restores.restore(position, parts, signal));
   });
   onClientRequest(app, restoreMethods.undo, async ({ params: { sessionId, restoreId }, signal }) => {
     const session = server.session(sessionId);
-    const undone = await session.betweenTurns(() => session.restores.undo(restoreId, signal));
+    const undone = await session.prompts.betweenTurns(() => session.restores.undo(restoreId, signal));
     if (undone === undefined) throw invalidParams("restoreId", "no such restore");
     return undone;
   });
@@ -166,7 +166,7 @@ const OUTPUT_BYTES = 65_536;
 /** Background processes: list, output, input, stop. */
 export function registerProcessMethods(app: AgentApp, server: AgentServer): void {
   onClientRequest(app, processMethods.list, async ({ params }) => ({
-    processes: await processViews(server.session(params.sessionId).agent.processes),
+    processes: await processViews(server.session(params.sessionId).agent.shell.processes),
   }));
   onClientRequest(app, processMethods.output, async ({ params }) => {
     const { running } = processOf(server, params);
@@ -185,7 +185,7 @@ export function registerProcessMethods(app: AgentApp, server: AgentServer): void
 
 /** Throws the protocol's error when there is none. */
 function processOf(server: AgentServer, { sessionId, id }: HermesProcessId): BackgroundProcess {
-  const found = server.session(sessionId).agent.processes.find(id);
+  const found = server.session(sessionId).agent.shell.processes.find(id);
   if (found !== undefined) return found;
   throw invalidParams("id", `there is no process ${JSON.stringify(id)}`);
 }

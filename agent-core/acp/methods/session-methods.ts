@@ -35,10 +35,9 @@ import { titleLine } from "../../sessions/titles.ts";
 import type { AcpSession } from "../acp-session.ts";
 import type { AgentServer } from "../agent-server.ts";
 import { modeState } from "../config-options.ts";
-import { hermesCapabilities } from "../connected-client.ts";
 import { earlierUpdate, pageBefore, replay } from "../replay.ts";
 import { throwRequestError } from "../request-errors.ts";
-import { sessionParams } from "../session-params.ts";
+import { folderOf, sessionParams } from "../session-params.ts";
 
 /** New, load, resume, fork, close, delete. */
 export function registerSessionMethods(app: AgentApp, server: AgentServer): void {
@@ -61,7 +60,7 @@ export function registerSessionMethods(app: AgentApp, server: AgentServer): void
     const tail = readMeta(HermesLoadMeta, params._meta)?.tail;
     const { page, earlier } = pageBefore(stored.conversation.transcript, stored.conversation.next, tail);
     if (earlier !== null) session.send(earlierUpdate(earlier));
-    await session.sendAll(replayed(stored, page));
+    await session.updates.sendAll(replayed(stored, page));
     session.sendUsage();
     return opened(session, server);
   });
@@ -94,8 +93,8 @@ function* replayed(stored: StoredSession, page: readonly TranscriptEntry[]): Gen
 function opened(session: AcpSession, { client }: AgentServer): Omit<NewSessionResponse, "sessionId"> {
   session.announceExtensions();
   const response = { modes: modeState(session.mode), configOptions: session.configOptions };
-  if (hermesCapabilities(client.capabilities).sandbox !== true) return response;
-  const { sandbox } = session.agent;
+  if (client.ours.sandbox !== true) return response;
+  const { sandboxState: sandbox } = session.agent.setup.host.terminals;
   const hermes: HermesOpenedMeta = {
     sandbox: sandbox === undefined ? null : { ...sandbox, text: sandboxText(sandbox) },
     busyInputMode: session.busyInputMode,
@@ -166,7 +165,7 @@ async function listPage(
   { cwd, cursor, archived, _meta }: ListParams,
 ): Promise<ListSessionsResponse> {
   const { shelf = ARCHIVED[archived ?? "exclude"], limit = PAGE } = readMeta(HermesListFilter, _meta) ?? {};
-  const filter = { limit: limit + 1, cwd: cwd ?? undefined, after: positionOf(cursor), shelf };
+  const filter = { limit: limit + 1, cwd: cwd == null ? undefined : folderOf(cwd), after: positionOf(cursor), shelf };
   const { value: found, building } = await server.stored.index.ask("list", filter);
   const page = found.slice(0, limit);
   const last = found.length > limit ? page.at(-1) : undefined;

@@ -2,13 +2,7 @@
  * Methods without a session: `initialize` and `authenticate`, notifications about files and models, learnt items and loops,
  * planned jobs, and commit messages.
  */
-import {
-  type AgentApp,
-  type AuthMethod,
-  type ClientCapabilities,
-  methods,
-  PROTOCOL_VERSION,
-} from "@zed-industries/agent-client-protocol";
+import { type AgentApp, type AuthMethod, methods, PROTOCOL_VERSION } from "@zed-industries/agent-client-protocol";
 import { commitRequest, messageIn } from "../../agent/commit-request.ts";
 import type { HermesAgentCapabilities } from "../../protocol/capabilities.ts";
 import { commitMethods } from "../../protocol/commit-message.ts";
@@ -21,7 +15,7 @@ import { notify } from "../../protocol/method.ts";
 import { unstableMethods } from "../../protocol/sessions.ts";
 import { secretsOf } from "../../providers/redact.ts";
 import type { AgentServer } from "../agent-server.ts";
-import { ConnectedClient, hermesCapabilities } from "../connected-client.ts";
+import { ConnectedClient } from "../connected-client.ts";
 import { authRequired, faultError, throwRequestError } from "../request-errors.ts";
 import { sessionlessModels } from "../sessionless-models.ts";
 
@@ -71,7 +65,7 @@ export function registerConnectionMethods(app: AgentApp, server: AgentServer): v
         },
         _meta: { hermes: OURS },
       },
-      authMethods: authMethods(clientCapabilities),
+      authMethods: authMethods(server.client),
     };
   });
   app.onRequest(methods.agent.authenticate, async ({ params: { methodId }, client, signal }) => {
@@ -109,14 +103,13 @@ const ACCOUNTS: readonly AuthMethod[] = [
 ];
 
 /** Offers the terminal only to clients that can run this program in one. */
-function authMethods(capabilities: ClientCapabilities): AuthMethod[] {
-  const { auth, _meta } = capabilities;
+function authMethods({ ours, capabilities: { auth, _meta } }: ConnectedClient): AuthMethod[] {
   const home: AuthMethod = {
     id: HOME_METHOD,
     name: "Use the key in the Hermes home",
     description: "Reads ~/.hermes/.env and config.yaml again. `hermes-acp --setup` in a terminal writes them.",
   };
-  const accounts = hermesCapabilities(capabilities).openUrl === true ? ACCOUNTS : [];
+  const accounts = ours.openUrl === true ? ACCOUNTS : [];
   if (auth?.terminal !== true && _meta?.[TERMINAL_AUTH] !== true) return [home, ...accounts];
   const name = "Set up a model in the terminal";
   const command = { command: process.execPath, args: [...process.argv.slice(1), SETUP_ARGUMENT], env: {}, label: name };

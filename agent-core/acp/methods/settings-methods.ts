@@ -19,12 +19,17 @@ import { modelChoice } from "../config-options.ts";
 import { throwRequestError } from "../request-errors.ts";
 
 export function registerSettingsMethods(app: AgentApp, server: AgentServer): void {
-  onClientRequest(app, settingsMethods.grants, ({ params }) => ({
-    grants: server.session(params.sessionId).agent.grants.list(),
-  }));
-  onClientRequest(app, settingsMethods.revokeGrant, ({ params: { sessionId, id } }) => {
-    if (server.session(sessionId).agent.grants.revoke(id)) return {};
+  onClientRequest(app, settingsMethods.grants, async ({ params }) => {
+    const rows = await server.session(params.sessionId).agent.setup.grants.list();
+    return { grants: rows.map(({ row, lasting }) => ({ id: row, description: row, lasting })) };
+  });
+  onClientRequest(app, settingsMethods.revokeGrant, async ({ params: { sessionId, id } }) => {
+    if (await server.session(sessionId).agent.setup.grants.revoke(id)) return {};
     throw invalidParams("id", "there is no such grant");
+  });
+  onClientRequest(app, settingsMethods.setAllowList, ({ params: { rows } }) => {
+    server.client.allowed = rows;
+    return {};
   });
   onClientRequest(app, settingsMethods.trust, () => {
     server.trust();
@@ -86,15 +91,15 @@ export function registerProviderMethods(app: AgentApp, server: AgentServer): voi
 export function registerExtensionMethods(app: AgentApp, server: AgentServer): void {
   onClientRequest(app, extensionMethods.list, async ({ params }) => {
     const { agent, cwd } = server.session(params.sessionId);
-    await agent.skills?.refresh();
+    await agent.setup.skills?.refresh();
     return {
-      items: agent.extensions.items(),
+      items: agent.setup.extensions.items(),
       places: { ...extensionPlaces(server.home), workspaceServers: join(cwd, ".mcp.json") },
     };
   });
   onClientRequest(app, extensionMethods.places, () => extensionPlaces(server.home));
   onClientRequest(app, extensionMethods.act, async ({ params }) => {
-    const acted = server.session(params.sessionId).agent.extensions.act(params);
+    const acted = server.session(params.sessionId).agent.setup.extensions.act(params);
     if (acted === undefined) throw invalidParams("id", `${params.id} does not offer the action ${params.action}`);
     return { message: await acted.catch(throwRequestError) };
   });
@@ -137,7 +142,6 @@ export function registerMemoryMethods(app: AgentApp, server: AgentServer): void 
   );
 }
 
-/** Providers that take a key. */
 function keyProviders(configured: ConfiguredAgent): readonly HermesProvider[] {
   const { environment } = configured.options;
   const set = environment["HERMES_BASE_URL"]?.trim();

@@ -2,13 +2,15 @@
 import type { AgentApp } from "@zed-industries/agent-client-protocol";
 import { onClientRequest } from "../../protocol/handle.ts";
 import { worktreeMethods } from "../../protocol/worktrees.ts";
+import type { AgentServer } from "../agent-server.ts";
 import { throwRequestError } from "../request-errors.ts";
 
-export function registerWorktreeMethods(app: AgentApp): void {
+export function registerWorktreeMethods(app: AgentApp, server: AgentServer): void {
   const requests = () => import("../worktree-requests.ts");
-  onClientRequest(app, worktreeMethods.add, async ({ params: { cwd, name } }) =>
-    (await import("../../host/worktrees.ts")).addWorktree(cwd, name).catch(throwRequestError),
-  );
+  onClientRequest(app, worktreeMethods.add, async ({ params: { cwd, name } }) => {
+    const { worktrees } = (await server.configuration.read()).config;
+    return (await import("../../host/worktrees.ts")).makeWorktree(cwd, name, worktrees).catch(throwRequestError);
+  });
   onClientRequest(app, worktreeMethods.list, async ({ params: { cwd } }) => ({
     worktrees: await (await requests()).worktreesAround(cwd).catch(throwRequestError),
   }));

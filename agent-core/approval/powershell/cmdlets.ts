@@ -1,16 +1,5 @@
 /** Cmdlets of PowerShell, one row each: their aliases, their parameters, and what they do to files. */
-import {
-  ask,
-  askForCode,
-  block,
-  type CommandEffect,
-  opaque,
-  reads,
-  readsBelow,
-  readsFacts,
-  readsNames,
-  writes,
-} from "../command-effect.ts";
+import { ask, block, type CommandEffect, NETWORK, OUTSIDE, opaque, reads, writes } from "../command-effect.ts";
 import { type Arg, knownArg, shown, UNKNOWN_ARG } from "../shell/arg.ts";
 
 /** A word of a command: a parameter's name, or a value, which `attached` to it belongs to it alone. */
@@ -32,21 +21,13 @@ type Cmdlet = {
 const valuesOf = (bound: Bound, ...names: readonly string[]): readonly Arg[] =>
   names.flatMap((name) => bound.get(name) ?? []);
 const pathsOf = (bound: Bound): readonly Arg[] => valuesOf(bound, "path", "literalpath", "filepath");
-const OUTSIDE: CommandEffect = { kind: "reach", reach: "outside" };
-const NETWORK: CommandEffect = { kind: "reach", reach: "network" };
 
-const nothing: Effects = () => [];
-const print: Effects = (bound) => reads(pathsOf(bound));
 const write: Effects = (bound) => writes([...pathsOf(bound), ...valuesOf(bound, "name")]);
-const facts: Effects = (bound) => readsFacts(pathsOf(bound));
 
 const list: Effects = (bound) => {
   const paths = pathsOf(bound);
-  return readsNames(paths.length > 0 ? paths : [knownArg(".")]);
+  return reads(paths.length > 0 ? paths : [knownArg(".")], "names");
 };
-
-const remove: Effects = (bound) =>
-  pathsOf(bound).map((path) => ({ kind: "delete", path, recursive: bound.has("recurse") || path.glob }));
 
 /** The file at the target, and the one below it when it is a folder. */
 function targets(bound: Bound): readonly CommandEffect[] {
@@ -58,16 +39,6 @@ function targets(bound: Bound): readonly CommandEffect[] {
   return writes([target, ...inner]);
 }
 
-const copy: Effects = (bound) => {
-  const sources = pathsOf(bound);
-  return [...(bound.has("recurse") ? readsBelow(sources) : reads(sources)), ...targets(bound)];
-};
-
-const move: Effects = (bound) => [
-  ...pathsOf(bound).map((path): CommandEffect => ({ kind: "delete", path, recursive: true, moves: true })),
-  ...targets(bound),
-];
-
 const fetch: Effects = (bound, name) => [
   NETWORK,
   ask(`Contacts ${valuesOf(bound, "uri").map(shown).join(", ") || "an address that is not known"} with ${name}`),
@@ -78,124 +49,84 @@ const fetch: Effects = (bound, name) => [
 const asksOutside =
   (does: string): Effects =>
   (bound, name) => [OUTSIDE, ask(`${does} (${[name, ...[...bound.values()].flat().map(shown)].join(" ")})`)];
-const blocks =
-  (does: string): Effects =>
-  (_, name) => [block(`${does}: ${name}`)];
-const starts: Effects = (bound, name) => [
-  OUTSIDE,
-  askForCode(`Starts ${valuesOf(bound, "filepath").map(shown).join(" ") || "a program"} with ${name}`),
-  ask("Starts a program of its own"),
-];
 
-/** Name and aliases | parameters by position, then others with a value | switches. */
-const ROWS: readonly (readonly [row: string, effects: Effects])[] = [
-  [
-    "get-content gc cat type | path | literalpath totalcount tail head first last encoding delimiter readcount filter include exclude | raw wait force asbytestream",
-    print,
-  ],
-  [
-    "get-childitem gci ls dir | path filter | literalpath include exclude depth attributes | recurse force name file directory hidden readonly system followsymlink",
-    list,
-  ],
-  ["get-item gi | path | literalpath filter include exclude | force", facts],
-  ["test-path | path | literalpath pathtype filter include exclude | isvalid", facts],
-  ["resolve-path rvpa | path | literalpath relativebasepath | relative", facts],
-  ["convert-path cvpa | path | literalpath |", facts],
-  [
-    "split-path | path | literalpath | leaf parent leafbase extension qualifier noqualifier resolve isabsolute",
-    nothing,
-  ],
-  ["join-path | path childpath additionalchildpath | | resolve", nothing],
-  ["get-filehash | path | literalpath algorithm |", print],
-  [
-    "select-string sls | pattern path | literalpath include exclude context encoding culture | casesensitive list notmatch allmatches quiet simplematch raw noemphasis",
-    print,
-  ],
-  ["import-csv ipcsv | path delimiter | literalpath header encoding | useculture", print],
-  [
-    "compare-object compare diff | referenceobject differenceobject | property syncwindow culture | includeequal excludedifferent passthru casesensitive",
-    nothing,
-  ],
-  [
-    "measure-object measure | property | inputobject | line word character sum average maximum minimum allstats ignorewhitespace",
-    nothing,
-  ],
-  [
-    "select-object select | property | first last skip skiplast index excludeproperty expandproperty | unique wait",
-    nothing,
-  ],
-  ["sort-object sort | property | top bottom culture | descending unique casesensitive stable", nothing],
-  ["group-object group | property | culture | noelement ashashtable asstring casesensitive", nothing],
-  [
-    "where-object where ? | property value | filterscript match eq ne gt ge lt le like notlike notmatch contains in | not",
-    nothing,
-  ],
-  [
-    "foreach-object foreach % | process | begin end membername argumentlist | ",
-    () => [opaque("Calls a method of each object, or code that is not known")],
-  ],
-  [
-    "format-table ft format-list fl format-wide fw | property | groupby view | autosize wrap hidetableheaders force",
-    nothing,
-  ],
-  ["out-string oss out-null out-host oh out-default | | width stream | nonewline paging", nothing],
-  [
-    "write-output echo write write-host write-verbose write-warning write-error write-debug write-information | inputobject object message | foregroundcolor backgroundcolor separator | nonewline noenumerate",
-    nothing,
-  ],
-  [
-    "convertto-json convertfrom-json convertto-csv convertfrom-csv | inputobject | depth delimiter | compress ashashtable asarray enumsasstrings notypeinformation",
-    nothing,
-  ],
-  [
-    "get-location gl pwd get-date get-process ps gps get-service gsv get-command gcm get-help get-alias gal get-member gm get-variable gv get-history h get-host get-culture get-random get-unique gu get-psdrive gdr measure-command start-sleep sleep | name | id format seconds milliseconds count minimum maximum module commandtype syntax parameter | all detailed full examples asutc",
-    nothing,
-  ],
-  [
-    "set-content sc add-content ac | path value | literalpath encoding filter include exclude | force nonewline passthru asbytestream",
-    write,
-  ],
-  ["clear-content clc | path | literalpath filter include exclude | force", write],
-  ["out-file | filepath encoding | literalpath inputobject width | append force nonewline noclobber", write],
-  ["tee-object tee | filepath | literalpath inputobject variable encoding | append", write],
-  ["export-csv epcsv | path delimiter | literalpath encoding inputobject | notypeinformation append force", write],
-  [
-    "new-item ni mkdir md | path | name itemtype value | force",
-    (bound) => [
-      ...write(bound, ""),
-      ...(bound.has("value") && /link|junction/i.test(valuesOf(bound, "itemtype")[0]?.text ?? "")
-        ? writes(valuesOf(bound, "value"))
-        : []),
-    ],
-  ],
-  ["remove-item ri rm del erase rd rmdir | path | literalpath filter include exclude stream | recurse force", remove],
-  [
-    "copy-item cpi cp copy | path destination | literalpath filter include exclude | recurse force container passthru",
-    copy,
-  ],
-  ["move-item mi mv move | path destination | literalpath filter include exclude | force passthru", move],
-  ["rename-item rni ren | path newname | literalpath | force passthru", move],
-  [
-    "invoke-webrequest iwr wget curl invoke-restmethod irm | uri | method outfile infile body headers useragent timeoutsec contenttype credential maximumredirection | usebasicparsing skipcertificatecheck passthru",
-    fetch,
-  ],
-  ["stop-process spps kill | id | name inputobject | force passthru", asksOutside("Ends processes")],
-  [
-    "start-process start saps | filepath argumentlist | verb workingdirectory windowstyle | wait nonewwindow passthru",
-    starts,
-  ],
-  [
-    "start-service stop-service restart-service set-service remove-service | name | | force",
-    asksOutside("Changes services of this machine"),
-  ],
-  ["stop-computer restart-computer | computername | | force", blocks("Stops the machine")],
-  [
-    "format-volume clear-disk initialize-disk remove-partition | driveletter number | filesystem path partitionnumber | force removedata full",
-    blocks("Wipes a disk"),
-  ],
-];
+const method: Effects = () => [opaque("Calls a method of each object, or code that is not known")];
 
-/** Parameters of every cmdlet. */
+const EFFECTS: Readonly<Record<string, Effects>> = {
+  nothing: () => [],
+  print: (bound) => reads(pathsOf(bound)),
+  facts: (bound) => reads(pathsOf(bound), "facts"),
+  list,
+  write,
+  create: (bound) => [
+    ...write(bound, ""),
+    ...(/link|junction/i.test(valuesOf(bound, "itemtype")[0]?.text ?? "") ? writes(valuesOf(bound, "value")) : []),
+  ],
+  remove: (bound) =>
+    pathsOf(bound).map((path) => ({ kind: "delete", path, recursive: bound.has("recurse") || path.glob })),
+  copy: (bound) => [
+    ...(bound.has("recurse") ? reads(pathsOf(bound), "below") : reads(pathsOf(bound))),
+    ...targets(bound),
+  ],
+  move: (bound) => [
+    ...pathsOf(bound).map((path): CommandEffect => ({ kind: "delete", path, recursive: true, moves: true })),
+    ...targets(bound),
+  ],
+  fetch,
+  method,
+  end: asksOutside("Ends processes"),
+  service: asksOutside("Changes services of this machine"),
+  start: (bound, name) => [
+    OUTSIDE,
+    ask(`Starts ${valuesOf(bound, "filepath").map(shown).join(" ") || "a program"} with ${name}`),
+  ],
+  stop: (_, name) => [block(`Stops the machine: ${name}`)],
+  wipe: (_, name) => [block(`Wipes a disk: ${name}`)],
+};
+
+/** One cmdlet a line: effect | name and aliases | parameters by position | others with a value | switches. */
+const ROWS = `
+print | get-content gc cat type | path | literalpath totalcount tail head first last encoding delimiter readcount filter include exclude | raw wait force asbytestream
+list | get-childitem gci ls dir | path filter | literalpath include exclude depth attributes | recurse force name file directory hidden readonly system followsymlink
+facts | get-item gi | path | literalpath filter include exclude | force
+facts | test-path | path | literalpath pathtype filter include exclude | isvalid
+facts | resolve-path rvpa | path | literalpath relativebasepath | relative
+facts | convert-path cvpa | path | literalpath
+nothing | split-path | path | literalpath | leaf parent leafbase extension qualifier noqualifier resolve isabsolute
+nothing | join-path | path childpath additionalchildpath |  | resolve
+print | get-filehash | path | literalpath algorithm
+print | select-string sls | pattern path | literalpath include exclude context encoding culture | casesensitive list notmatch allmatches quiet simplematch raw noemphasis
+print | import-csv ipcsv | path delimiter | literalpath header encoding | useculture
+nothing | compare-object compare diff | referenceobject differenceobject | property syncwindow culture | includeequal excludedifferent passthru casesensitive
+nothing | measure-object measure | property | inputobject | line word character sum average maximum minimum allstats ignorewhitespace
+nothing | select-object select | property | first last skip skiplast index excludeproperty expandproperty | unique wait
+nothing | sort-object sort | property | top bottom culture | descending unique casesensitive stable
+nothing | group-object group | property | culture | noelement ashashtable asstring casesensitive
+nothing | where-object where ? | property value | filterscript match eq ne gt ge lt le like notlike notmatch contains in | not
+method | foreach-object foreach % | process | begin end membername argumentlist
+nothing | format-table ft format-list fl format-wide fw | property | groupby view | autosize wrap hidetableheaders force
+nothing | out-string oss out-null out-host oh out-default |  | width stream | nonewline paging
+nothing | write-output echo write write-host write-verbose write-warning write-error write-debug write-information | inputobject object message | foregroundcolor backgroundcolor separator | nonewline noenumerate
+nothing | convertto-json convertfrom-json convertto-csv convertfrom-csv | inputobject | depth delimiter | compress ashashtable asarray enumsasstrings notypeinformation
+nothing | get-location gl pwd get-date get-process ps gps get-service gsv get-command gcm get-help get-alias gal get-member gm get-variable gv get-history h get-host get-culture get-random get-unique gu get-psdrive gdr measure-command start-sleep sleep | name | id format seconds milliseconds count minimum maximum module commandtype syntax parameter | all detailed full examples asutc
+write | set-content sc add-content ac | path value | literalpath encoding filter include exclude | force nonewline passthru asbytestream
+write | clear-content clc | path | literalpath filter include exclude | force
+write | out-file | filepath encoding | literalpath inputobject width | append force nonewline noclobber
+write | tee-object tee | filepath | literalpath inputobject variable encoding | append
+write | export-csv epcsv | path delimiter | literalpath encoding inputobject | notypeinformation append force
+create | new-item ni mkdir md | path | name itemtype value | force
+remove | remove-item ri rm del erase rd rmdir | path | literalpath filter include exclude stream | recurse force
+copy | copy-item cpi cp copy | path destination | literalpath filter include exclude | recurse force container passthru
+move | move-item mi mv move | path destination | literalpath filter include exclude | force passthru
+move | rename-item rni ren | path newname | literalpath | force passthru
+fetch | invoke-webrequest iwr wget curl invoke-restmethod irm | uri | method outfile infile body headers useragent timeoutsec contenttype credential maximumredirection | usebasicparsing skipcertificatecheck passthru
+end | stop-process spps kill | id | name inputobject | force passthru
+start | start-process start saps | filepath argumentlist | verb workingdirectory windowstyle | wait nonewwindow passthru
+service | start-service stop-service restart-service set-service remove-service | name |  | force
+stop | stop-computer restart-computer | computername |  | force
+wipe | format-volume clear-disk initialize-disk remove-partition | driveletter number | filesystem path partitionnumber | force removedata full
+`;
+
 const COMMON = {
   valued: ["erroraction", "warningaction", "errorvariable", "outvariable", "outbuffer"],
   switches: ["verbose", "debug", "whatif", "confirm"],
@@ -210,18 +141,20 @@ const SHORT: Readonly<Record<string, string>> = {
 };
 
 const cmdlets: ReadonlyMap<string, Cmdlet> = new Map(
-  ROWS.flatMap(([row, effects]) => {
-    const [names = [], byPosition = [], others = [], switches = []] = row
-      .split("|")
-      .map((part) => part.split(" ").filter((word) => word !== ""));
-    const cmdlet = {
-      valued: [...byPosition, ...others, ...COMMON.valued],
-      positions: byPosition.length,
-      switches: [...switches, ...COMMON.switches],
-      effects,
-    };
-    return names.map((name) => [name, cmdlet] as const);
-  }),
+  ROWS.trim()
+    .split("\n")
+    .flatMap((row) => {
+      const [[effect = ""] = [], names = [], byPosition = [], others = [], switches = []] = row
+        .split("|")
+        .map((part) => part.split(" ").filter((word) => word !== ""));
+      const cmdlet = {
+        valued: [...byPosition, ...others, ...COMMON.valued],
+        positions: byPosition.length,
+        switches: [...switches, ...COMMON.switches],
+        effects: EFFECTS[effect] ?? method,
+      };
+      return names.map((name) => [name, cmdlet] as const);
+    }),
 );
 
 /** Paths of other drives than disks: `env:`, `function:`, `alias:`, the registry. */
@@ -263,7 +196,6 @@ function boundWords(words: readonly Word[], cmdlet: Cmdlet): Map<string, Arg[]> 
   return bound;
 }
 
-/** The last position takes all words that are left. */
 function nextOf(empty: string[]): string | undefined {
   return empty.length > 1 ? empty.shift() : empty[0];
 }

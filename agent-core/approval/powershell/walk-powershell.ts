@@ -5,7 +5,7 @@
 import type { Node } from "@vscode/tree-sitter-wasm";
 import { grammarParser } from "../../host/syntax/syntax-problems.ts";
 import type { PowerShellParser } from "../command-scope.ts";
-import { sensitiveVariable } from "../rules/sensitive-variables.ts";
+import { judgeVariable } from "../rules/sensitive-variables.ts";
 import { type Arg, knownArg, UNKNOWN, UNKNOWN_ARG } from "../shell/arg.ts";
 import { foldersOf, judgeTarget, runEffects } from "../shell/run-effects.ts";
 import { enterFolders, NO_INPUT, type Setting, settleFolders, type Walk } from "../shell/shell-state.ts";
@@ -24,7 +24,6 @@ const UNREAD = /[`\u2010-\u201f\u00a0]|--%|<#|[^\s;]#/;
 const PLAIN = /^[\w.:/\\@%+=*?~#,^-]+$/;
 const BLOCKS =
   /^(?:program|statement_list|pipeline|pipeline_chain|statement_block|else_clause|elseif_clause|elseif_clauses|if_statement|while_statement|while_condition|try_statement|catch_clauses|catch_clause|finally_clause|script_block|script_block_body|script_block_expression|parenthesized_expression|sub_expression|array_expression|named_block_list|foreach_command|flow_control_statement)$/;
-/** Operators and literals between a statement and its value. */
 const EXPRESSIONS = /_expression$|^(?:expandable_string_literal|string_literal|integer_literal|real_literal)$/;
 const SILENT =
   /^(?:empty_statement|pipeline_chain_tail|comment|variable|verbatim_string_characters|expandable_here_string_literal|verbatim_here_string_characters|decimal_integer_literal|hexadecimal_integer_literal|comparison_operator|command_argument_sep|merging_redirection_operator|simple_name|member_name|type_literal|format_operator)$/;
@@ -34,7 +33,7 @@ export function walkPowerShell(line: string, parse: PowerShellParser, setting: S
   const root = UNREAD.test(line) ? undefined : parse(line);
   if (root === undefined || root.hasError) return false;
   walkNode(root, setting, walk);
-  return walk.record.isWhole;
+  return walk.record.isFullyParsed;
 }
 
 function walkNode(node: Node, setting: Setting, walk: Walk): void {
@@ -78,9 +77,7 @@ function walkAssignment(node: Node, setting: Setting, walk: Walk): void {
   }
   const name = nameOf(left.text);
   const value = wordValue(right, setting, walk);
-  const reason = name.startsWith("env:") ? sensitiveVariable(name.slice(4), value) : undefined;
-  if (reason !== undefined) walk.record.askForCode(reason);
-  if (name.startsWith("env:")) walk.record.variables.add(name.slice(4).toUpperCase());
+  if (name.startsWith("env:")) judgeVariable(name.slice(4).toUpperCase(), value, walk.record);
   else if (!/^\w+$/.test(name) || /preference$|^ofs$|^pshome$/.test(name)) unread(left, walk);
   setting.state.variables.set(name, [value]);
 }

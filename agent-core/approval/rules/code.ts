@@ -9,7 +9,6 @@ import {
   type Program,
   project,
   reads,
-  readsSecrets,
   writes,
 } from "../command-effect.ts";
 import { type Arg, isKnown, knownArg, shown, UNKNOWN } from "../shell/arg.ts";
@@ -20,24 +19,21 @@ import { type Rule, ruleTable } from "./rule.ts";
 const PYTHON_MODULES =
   /^(?:pytest|unittest|tox|nox|mypy|ruff|black|isort|flake8|pylint|pyright|coverage|compileall|py_compile|json\.tool|build|sphinx|mkdocs|django)$/;
 
-/** `python -m NAME`. */
 function module([name, ...rest]: readonly Arg[]): readonly CommandEffect[] {
   if (!name || !isKnown(name)) return [opaque("Runs a Python module that is not known before it runs")];
   if (/^pip3?$/.test(name.text)) return [{ kind: "command", words: [knownArg("pip"), ...rest] }];
   if (/^(?:venv|virtualenv)$/.test(name.text))
     return [CHANGE, ...writes(rest.filter(({ text }) => !text.startsWith("-")))];
   if (name.text === "http.server") return [ask("Serves this folder to the network")];
-  if (PYTHON_MODULES.test(name.text)) return [project(rest), ...readsSecrets(rest)];
-  return [askForCode(`Runs the Python module ${name.text}`, "prefix"), ...readsSecrets(rest)];
+  if (PYTHON_MODULES.test(name.text)) return [project(rest)];
+  return [askForCode(`Runs the Python module ${name.text}`, "prefix")];
 }
 
-/** Prints one text or number. */
 const PRINTS = /^\s*(?:print|console\.log)\((?:(["'])[^"'\\]*\1|[\d\s+*/.-]*)\);?\s*$/;
 const VERSION = /^(?:--version|-version|-v|-V+|--help|-h|version)$/;
 
 const PYTHON = /^(?:i?python|pypy|py$)[\d.]*/;
 
-/** Calls of a plain form, whose effects are known. */
 function plainCall(name: string, args: readonly Arg[]): readonly CommandEffect[] | undefined {
   const [first, second, ...rest] = args;
   const line = `${name} ${first?.text}`;
@@ -45,7 +41,7 @@ function plainCall(name: string, args: readonly Arg[]): readonly CommandEffect[]
   if (PYTHON.test(name) && first?.text === "-m") return module(args.slice(1));
   if (/^(?:ruby -[cl]|php -[lmi]|node (?:--check|-c))$/.test(line)) return reads(args.slice(1));
   const loads = args.some(({ text }) => /^(?:-r|--(?:require|import|loader|test-rep|env))/.test(text));
-  if (/^node(?:js)? --test$/.test(line) && !loads) return [project(args), ...readsSecrets(args)];
+  if (/^node(?:js)? --test$/.test(line) && !loads) return [project(args)];
   if (line === "node --run") return packageScript("node --run", second, { rest });
   if (/^deno (?:test|check|lint|fmt|doc|info|types|bench|task)$/.test(line)) return [project(args.slice(1))];
   const prints = /^-[ce]$/.test(first?.text ?? "") && rest.length === 0 && PRINTS.test(second?.text ?? "");
@@ -65,18 +61,11 @@ const interpreter: Program = ({ name, args, input }) => {
     hidden
       ? opaque(`Runs ${name} with ${shown(hidden)}, code that is not known before it runs`)
       : askForCode(`Runs ${[name, ...args.slice(0, 2).map(shown)].join(" ")}, code that is not read`),
-    ...readsSecrets(args),
-    ...operands
-      .slice(0, 1)
-      .map(
-        (file, at): CommandEffect => ({ kind: "program-file", file, words: args.slice(args.indexOf(file) + 1 + at) }),
-      ),
     ...(inPlace ? writes(operands.slice(1)) : reads(files)),
   ];
 };
 
 type Start = {
-  /** Position of the first word that is not an option. */
   readonly at: number;
   readonly code: boolean;
   readonly input: boolean;
@@ -171,7 +160,6 @@ const PIECES = [
   "[aic](?:\\\\\\n)?[^\\n\\\\]*(?=\\n|$)",
 ];
 const PIECE = new RegExp(PIECES.join("|"), "y");
-/** Longer scripts are not read (UTF-16 units). */
 const MAX_SCRIPT = 1000;
 
 function isPlainSed(text: string): boolean {
@@ -194,7 +182,8 @@ function isPlainAwk(text: string): boolean {
 
 export const codePrograms: ReadonlyMap<string, Program> = ruleTable({
   "python python2 python3 python3.8 python3.9 python3.10 python3.11 python3.12 python3.13 python3.14": interpreter,
-  "pypy pypy3 ipython py node nodejs ruby perl php lua R Rscript julia deno tsx ts-node pwsh powershell": interpreter,
+  "pypy pypy3 ipython py node nodejs ruby perl php lua java R Rscript julia deno tsx ts-node pwsh powershell":
+    interpreter,
   "sh bash dash zsh ksh mksh ash fish rbash yash csh tcsh": shell,
   "busybox toybox": ({ args }) => (args[0]?.text.startsWith("-") === false ? [{ kind: "command", words: args }] : []),
   "sed gsed": scripted(

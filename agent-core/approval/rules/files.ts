@@ -8,9 +8,6 @@ import {
   opaque,
   type Program,
   reads,
-  readsBelow,
-  readsFollowing,
-  readsNames,
   writes,
 } from "../command-effect.ts";
 import { type Arg, afterPrefix, isKnown, knownArg, shown, TOKEN, UNKNOWN, UNKNOWN_ARG } from "../shell/arg.ts";
@@ -62,7 +59,7 @@ const copy: Rule = {
   effects: (_, options) => {
     const { sources, targets } = destinations(options);
     const links = has(options, "l", "s", "link", "symbolic-link") ? writes(sources) : [];
-    const copied = isRecursive(options) ? readsBelow(sources) : reads(sources);
+    const copied = isRecursive(options) ? reads(sources, "below") : reads(sources);
     return [...copied, ...writes(targets), ...links, ...overlays(options, sources)];
   },
 };
@@ -148,132 +145,88 @@ function modeEffects(mode: Arg): readonly CommandEffect[] {
   return /^[0-7]+$|^[ugoa]*[-+=]|^-[rwxXst]+$/.test(mode.text) ? [] : [ask(`Sets the mode ${shown(mode)}`)];
 }
 
-const RUNNERS = /^-(?:exec|ok)(?:dir)?$/;
-/** Tests that exclude files: without one an action reaches every file. */
+/** Tests that leave files out: without one an action reaches every file. */
 const FILTERS =
   /^-(?:i?name|i?path|i?wholename|i?regex|i?lname|newer\w*|[acm](?:min|time)|size|empty|user|group|perm|links|inum|samefile)$/;
 const FLAG =
-  /^(?:[!(),]|-(?:a|and|o|or|not|true|false|print0?|ls|prune|quit|daystart|depth|d|follow|x?dev|mount|noleaf|(?:no)?warn|empty|nouser|nogroup|readable|writable|executable|ignore_readdir_race|[XsxE]))$/;
+  /^(?:[!(),]|-(?:a|and|o|or|not|true|false|print0?|ls|prune|quit|daystart|depth|d|x?dev|mount|noleaf|(?:no)?warn|empty|nouser|nogroup|readable|writable|executable|ignore_readdir_race|[HPXs]|O\d))$/;
 const WITH_VALUE =
-  /^-(?:i?name|i?path|i?wholename|i?regex|regextype|i?lname|x?type|size|user|group|[ug]id|perm|links|inum|[acm](?:time|min)|used|newer\w*|[ac]newer|samefile|(?:max|min)depth|fstype|printf|context|flags)$/;
-/** More start folders than this count as unknown. */
+  /^-(?:i?name|i?path|i?wholename|i?regex|regextype|i?lname|x?type|size|user|group|[ug]id|perm|links|inum|[acm](?:time|min)|used|newer\w*|[ac]newer|samefile|(?:max|min)depth|fstype|printf|context|flags|D)$/;
 const MAX_STARTS = 20;
 
-type Actions = {
-  filtered: boolean;
-  deletes: boolean;
-  readonly effects: CommandEffect[];
-  readonly runs: { readonly words: readonly Arg[]; readonly cwd?: Arg }[];
-};
-
-/** A search reads names, but an action deletes, writes or runs a program for each file. */
+/** A search reads names, but an action deletes, writes or runs a program for each file. Another option may be one. */
 const find: Program = ({ args }) => {
-  const first = args.findIndex(({ text }, at) => /^[!(),]/.test(text) || (/^-/.test(text) && !isLeading(args, at)));
-  const start = first < 0 ? args.length : first;
-  const starts = startsOf(args.slice(0, start));
-  const { filtered, deletes, effects, runs } = actionsOf(args, start);
-  const names = filtered ? namesFound(args) : undefined;
-  const found = starts.flatMap((folder) => (names ?? [undefined]).map((name) => match(folder, filtered, name)));
-  const follows = args.some(({ text }) => /^-(?:[HPEXdsx]*L[HPEXdsx]*|follow)$/.test(text));
+  const words = args.map(({ text }) => text);
+  const isValue = (at: number): boolean => WITH_VALUE.test(words[at - 1] ?? "") && !isValue(at - 1);
+  const isTest = (at: number): boolean => /^[-!(),]/.test(words[at] ?? "") || isValue(at);
+  const first = words.findIndex(
+    (word, at) => isTest(at) && !/^-(?:[HPXs]|O\d|D)$/.test(word) && words[at - 1] !== "-D",
+  );
+  const tests = args.slice(first < 0 ? args.length : first);
+  const named = args.slice(0, args.length - tests.length).filter((_, at) => !isTest(at));
+  const given = named.length > MAX_STARTS ? [UNKNOWN_ARG] : named;
+  const starts = given.length === 0 ? [knownArg(".")] : given;
+  const filtered = words.some((word, at) => FILTERS.test(word) && words[at + 1] !== "*");
   return [
-    ...(follows ? readsFollowing(starts) : readsNames(starts)),
+    ...reads(starts, "names"),
     ...starts
       .filter(({ text }) => text.startsWith(UNKNOWN))
       .map((arg) => opaque(`Runs find with ${shown(arg)}, which may be an action`)),
-    ...effects,
-    ...(deletes ? starts.map((folder) => deletedBelow(folder, filtered)) : []),
-    ...runs.flatMap(({ words, ...rest }) =>
-      found.map((path): CommandEffect => ({ kind: "command", words: filled(words, path), ...rest })),
-    ),
+    ...starts.flatMap((start) => actions(tests, start, filtered)),
   ];
 };
 
-function startsOf(words: readonly Arg[]): readonly Arg[] {
-  const named = words.filter((_, at) => !isLeading(words, at));
-  if (named.length > MAX_STARTS) return [UNKNOWN_ARG];
-  return named.length === 0 ? [knownArg(".")] : named;
-}
-
-function actionsOf(args: readonly Arg[], start: number): Actions {
-  const actions: Actions = { filtered: false, deletes: false, effects: [], runs: [] };
-  for (let at = start; at < args.length; at += 1) at += readAction(args, at, actions);
-  return actions;
-}
-
-/** Reads one word of the expression. Returns the number of words behind it that belong to it. */
-function readAction(args: readonly Arg[], at: number, actions: Actions): number {
-  const word = args[at]?.text ?? "";
-  if (FILTERS.test(word) && args[at + 1]?.text !== "*") actions.filtered = true;
-  if (RUNNERS.test(word)) {
-    const stop = endOf(args, at + 1);
-    // `-execdir` runs in the folder of each file, which is not known.
-    actions.runs.push({ words: args.slice(at + 1, stop), ...(word.endsWith("dir") && { cwd: UNKNOWN_ARG }) });
-    return stop - at;
+function actions(tests: readonly Arg[], start: Arg, filtered: boolean): readonly CommandEffect[] {
+  const below = start.text.replace(/\/+$/, "");
+  const isSome = filtered && isKnown(start);
+  const effects: CommandEffect[] = [];
+  for (let at = 0; at < tests.length; at += 1) {
+    const word = tests[at]?.text ?? "";
+    if (/^-(?:exec|ok)(?:dir)?$/.test(word)) {
+      const words = tests.slice(at + 1, endOfCommand(tests, at + 1));
+      at += words.length + 1;
+      const some = knownArg(`${below}/${UNKNOWN}${endOfNames(tests)}`);
+      effects.push(runs(word, words, filtered || !isKnown(start) ? some : { ...knownArg(`${below}/**`), glob: true }));
+    } else if (word === "-delete")
+      effects.push(isSome ? deleted(knownArg(`${below}/${TOKEN}`), false) : deleted(start));
+    else at += readTest(word, tests[at + 1], effects);
   }
-  if (word === "-delete") actions.deletes = true;
-  else if (/^-f(?:print0?|ls|printf)$/.test(word)) {
-    actions.effects.push(...writes(args.slice(at + 1, at + 2)));
-    return word === "-fprintf" ? 2 : 1;
-  } else if (!WITH_VALUE.test(word) && !FLAG.test(word))
-    actions.effects.push(ask(`Runs find with ${shown(word)}, an option that is not known`));
-  return WITH_VALUE.test(word) ? 1 : 0;
+  return effects;
 }
 
-/** Options before the folders: `-L`, `-O3`, `-D` with a value. */
-function isLeading(args: readonly Arg[], at: number): boolean {
-  const isOption = (index: number) => /^-(?:[HLPEXdsx]+|O\d|D)$/.test(args[index]?.text ?? "");
-  return args.slice(0, at + 1).every((_, index) => isOption(index) || args[index - 1]?.text === "-D");
+function readTest(word: string, value: Arg | undefined, effects: CommandEffect[]): number {
+  const isOutput = /^-f(?:print0?|ls|printf)$/.test(word);
+  if (isOutput) effects.push(...writes(value ? [value] : []));
+  else if (!WITH_VALUE.test(word) && !FLAG.test(word))
+    // Its value may be a file that find reads.
+    effects.push(ask(`Runs find with ${shown(word)}, an option that is not known`), ...reads(value ? [value] : []));
+  if (word === "-fprintf") return 2;
+  return isOutput || WITH_VALUE.test(word) ? 1 : 0;
 }
 
-function endOf(args: readonly Arg[], from: number): number {
-  let stop = from;
-  const isEnd = (text: string | undefined) => text === ";" || (text === "+" && args[stop - 1]?.text === "{}");
-  while (stop < args.length && !isEnd(args[stop]?.text)) stop += 1;
-  return stop;
+/** `-execdir` runs in the folder of each file, which is not known. */
+function runs(action: string, words: readonly Arg[], path: Arg): CommandEffect {
+  const cwd = action.endsWith("dir") && { cwd: UNKNOWN_ARG };
+  return { kind: "command", words: words.map((word) => filled(word, path)), ...cwd };
 }
 
-/** Argument of an action: every file below the start, or some file when a test excludes others. */
-function match(start: Arg, filtered: boolean, name: string | undefined): Arg {
-  const folder = start.text.replace(/\/+$/, "");
-  if (name !== undefined && isKnown(start)) return { text: `${folder}/${name}`, glob: false, splits: false };
-  if (filtered || !isKnown(start)) return { text: `${folder}/${UNKNOWN}`, glob: false, splits: false };
-  return { text: `${folder}/**`, glob: true, splits: false };
+function endOfCommand(tests: readonly Arg[], from: number): number {
+  let at = from;
+  const isEnd = (text: string | undefined) => text === ";" || (text === "+" && tests[at - 1]?.text === "{}");
+  while (at < tests.length && !isEnd(tests[at]?.text)) at += 1;
+  return at;
 }
 
-/** More names than this are not worth following. */
-const MAX_NAMES = 10;
-
-/**
- * Names that all found files have, with an unknown start: `-name '*.ts'`. Undefined when a branch of the expression has
- * none, or something in brackets is negated.
- */
-function namesFound(args: readonly Arg[]): readonly string[] | undefined {
-  const end = args.findIndex(({ text }) => RUNNERS.test(text));
-  const line = args.slice(0, end < 0 ? undefined : end).map(({ text }) => text);
-  const isNegation = (word: string | undefined) => word === "!" || word === "-not";
-  if (line.some((word, at) => isNegation(word) && line[at + 1] === "(")) return undefined;
-  const branches = [...line.keys()].filter((at) => /^(?:-o|-or|,)$/.test(line[at] ?? ""));
-  const names = [0, ...branches].map((from, index) => {
-    const to = branches[index] ?? line.length;
-    const at = line.findLastIndex(
-      (word, i) => i >= from && i < to && /^-i?name$/.test(word) && !isNegation(line[i - 1]),
-    );
-    return /^\*?([\w.-]+)$/.exec(at < 0 ? "" : (line[at + 1] ?? ""))?.[1];
-  });
-  const known = names.filter((name) => name !== undefined).map((name) => `${UNKNOWN}${name}`);
-  return known.length < names.length || known.length > MAX_NAMES ? undefined : known;
+/** The end that all names have: `-name '*.ts'` is the only test of names. */
+function endOfNames(tests: readonly Arg[]): string {
+  const words = tests.map(({ text }) => text);
+  const [at, ...others] = [...words.keys()].filter((each) => /^-i?name$/.test(words[each] ?? ""));
+  const isOnly = others.length === 0 && !words.some((word) => /^(?:!|-not|,|-or?)$/.test(word));
+  return (isOnly && at !== undefined && /^\*?([\w.-]+)$/.exec(words[at + 1] ?? "")?.[1]) || "";
 }
 
-function deletedBelow(start: Arg, filtered: boolean): CommandEffect {
-  if (!filtered || !isKnown(start)) return deleted(start);
-  return deleted({ text: `${start.text.replace(/\/+$/, "")}/${TOKEN}`, glob: false, splits: false }, false);
-}
-
-function filled(words: readonly Arg[], path: Arg): readonly Arg[] {
-  return words.map((word) => {
-    if (word.text === "{}") return path;
-    return word.text.includes("{}") ? { ...word, text: word.text.replaceAll("{}", path.text) } : word;
-  });
+function filled(word: Arg, path: Arg): Arg {
+  return word.text === "{}" ? path : { ...word, text: word.text.replaceAll("{}", path.text) };
 }
 
 /** fd: `-x` and `-X` run the rest of the line on each file. */
@@ -310,18 +263,21 @@ const tar: Rule = {
         ? options.operands
         : options.operands.flatMap((arg) => folders.map((folder) => below(folder, arg)));
     const filter = { without: valuesOf(options, "exclude").map(({ text }) => text) };
-    return [...asks, ...readsBelow(packed, filter), ...reads(folders), ...writes(archives)];
+    return [...asks, ...reads(packed, "below", filter), ...reads(folders), ...writes(archives)];
   },
 };
 const tarOf = programOf(tar);
 
 /** gzip and its like replace the plain file by the packed one, with `-r` of everything below a folder. */
 const compress: Rule = {
-  open: true,
+  short: "0123456789acdefhklnNqrstvVzLQS:M:T:",
+  long: "stdout to-stdout decompress uncompress compress force help keep list no-name name quiet recursive suffix= test verbose best fast=? extreme threads= format= check= ultra long=? rm no-progress no-check single-thread adapt rsyncable small license version",
+  options: { "o:": "write", "D:": "read" },
   effects: (_, options) => {
     const files = options.operands;
-    if (has(options, "c", "l", "t", "stdout", "to-stdout", "list", "test") || files.length === 0) return reads(files);
     const isWhole = has(options, "r", "recursive");
+    if (has(options, "c", "l", "t", "stdout", "to-stdout", "list", "test") || files.length === 0)
+      return reads(files, isWhole ? "below" : undefined);
     return [...writes(files), ...(isWhole ? files.map((path) => deleted(path)) : [])];
   },
 };
@@ -348,10 +304,7 @@ export const filePrograms: ReadonlyMap<string, Program> = ruleTable({
     effects: (_, { operands }) => operands.map((path) => ({ kind: "delete", path, recursive: false, moves: true })),
   },
   unlink: ({ args }) => args.map((path) => deleted(path, false)),
-  shred: {
-    open: true,
-    effects: (_, { operands }) => operands.flatMap((path) => [...writes([path]), deleted(path, false)]),
-  },
+  shred: { open: true, operands: "write", effects: (_, { operands }) => operands.map((path) => deleted(path, false)) },
   "srm wipe trash trash-put rimraf del-cli": { open: true, operands: "delete" },
   "chmod chown chgrp": changeRights,
   /** The first word of tar may be a cluster of letters without its dash. */
@@ -362,7 +315,8 @@ export const filePrograms: ReadonlyMap<string, Program> = ruleTable({
     }),
   zip: {
     short: "rqj0123456789yXx:i:u",
-    effects: (_, { operands: [file, ...more] }) => [...writes(file ? [file] : []), ...readsBelow(more)],
+    options: { "@": reads([UNKNOWN_ARG]) },
+    effects: (_, { operands: [file, ...more] }) => [...writes(file ? [file] : []), ...reads(more, "below")],
   },
   "gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd": compress,
   "find gfind": find,

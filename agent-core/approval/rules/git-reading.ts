@@ -1,49 +1,8 @@
 /** Commands of git that read: the files that they open, and the earlier text of tracked files that they print. */
-import { type Call, type CommandEffect, opaque, reads, readsFacts } from "../command-effect.ts";
-import { type Arg, afterPrefix, UNKNOWN } from "../shell/arg.ts";
+import { type Call, type CommandEffect, opaque, reads } from "../command-effect.ts";
+import { type Arg, afterPrefix, knownArg, UNKNOWN } from "../shell/arg.ts";
 import { has, type Options, valuesOf } from "./options.ts";
 import type { Rule } from "./rule.ts";
-
-/** Options of the commands that only read; those that write a file or run a helper have their own entries. */
-const LOOKING = {
-  short: "0123456789aAbBcCdDeEfFgGhHiIjkKlLmMnNoOpPqrRsStTuUvwWxXyYz",
-  long: [
-    // Differences
-    "patch no-patch unified= function-context raw patch-with-raw patch-with-stat numstat shortstat dirstat=? cumulative",
-    "dirstat-by-file=? check summary name-only name-status stat=? stat-width= stat-name-width= stat-graph-width= stat-count=",
-    "compact-summary binary full-index color=? no-color ws-error-highlight= abbrev=? no-abbrev src-prefix= dst-prefix=",
-    "line-prefix= inter-hunk-context= no-prefix default-prefix break-rewrites=? find-renames=? no-renames irreversible-delete",
-    "find-copies=? find-copies-harder rename-empty no-rename-empty follow minimal ignore-all-space ignore-space-change",
-    "ignore-space-at-eol ignore-cr-at-eol ignore-blank-lines ignore-matching-lines= indent-heuristic patience histogram",
-    "diff-algorithm= anchored= word-diff=? word-diff-regex= color-words=? color-moved=? color-moved-ws= relative=? text",
-    "exit-code quiet no-ext-diff no-textconv ignore-submodules=? submodule=? ita-invisible-in-index pickaxe-all pickaxe-regex",
-    "rotate-to= skip-to= find-object= diff-filter= output-indicator-new= output-indicator-old= output-indicator-context=",
-    "cached staged merge-base no-index diff-merges= no-diff-merges combined-all-paths cc remerge-diff root recursive",
-    // Commits
-    "max-count= skip= since= after= until= before= author= committer= grep= grep-reflog= all-match invert-grep",
-    "regexp-ignore-case basic-regexp extended-regexp fixed-strings perl-regexp merges no-merges min-parents= max-parents=",
-    "first-parent not all branches=? tags=? remotes=? glob= exclude= reflog ignore-missing stdin cherry-mark cherry-pick",
-    "left-only right-only cherry walk-reflogs merge merged=? no-merged=? boundary simplify-by-decoration full-history dense sparse",
-    "simplify-merges ancestry-path=? date-order author-date-order topo-order reverse no-walk=? pretty=? format= abbrev-commit",
-    "no-abbrev-commit oneline encoding= expand-tabs=? no-expand-tabs notes=? no-notes show-signature relative-date date= parents",
-    "children left-right graph count timestamp objects log-size decorate=? no-decorate decorate-refs= decorate-refs-exclude=",
-    "clear-decorations source use-mailmap mailmap no-mailmap disk-usage=? in-commit-order topics author-date-is-committer-date",
-    // Files, names and the state of the repository
-    "verbose short branch show-stash ahead-behind no-ahead-behind porcelain=? long null untracked-files=? ignored=? column=?",
-    "no-column renames deleted modified others stage killed directory eol empty-directory unmerged resolve-undo exclude-from=",
-    "exclude-per-directory= exclude-standard full-name recurse-submodules=? error-unmatch with-tree= deduplicate object-only",
-    "full-tree incremental show-stats progress no-progress show-name show-number line-porcelain show-email ignore-rev=",
-    "ignore-revs-file= color-lines color-by-age contents= numbered email group= contains=? no-contains=? debug exact-match",
-    "candidates= match= always dirty=? broken=? shell count= sort= points-at=? ignore-case show-current list contains",
-    "abbrev-ref=? symbolic symbolic-full-name verify show-toplevel git-dir is-inside-work-tree is-inside-git-dir show-prefix",
-    "show-cdup git-path= absolute-git-dir is-bare-repository is-shallow-repository show-superproject-working-tree git-common-dir",
-    "default= flags no-flags revs-only no-revs sq-quote heads refs head dereference hash=? untracked invert-match word-regexp",
-    "max-depth= no-recursive line-number files-with-matches files-without-match only-matching break heading context= show-function",
-    "before-context= after-context= threads= and or index no-exclude-standard batch batch-check=? batch-all-objects textconv-none",
-    "full strict unreachable dangling no-dangling no-reflogs lost-found-none connectivity-only human-readable non-matching",
-    "type path= independent is-ancestor octopus fork-point get-regexp symref upload-none sort get-url parseopt octopus",
-  ].join(" "),
-} satisfies Rule;
 
 /** Options of any command that read or write a file, or run a program. */
 export const SPECIAL_OPTIONS: NonNullable<Rule["options"]> = {
@@ -55,13 +14,23 @@ export const SPECIAL_OPTIONS: NonNullable<Rule["options"]> = {
 
 /** A command that reads: some options of it write a file or run a helper. Its operands may be files of any folder. */
 export const READ: Rule = {
-  ...LOOKING,
+  open: true,
+  // Each would otherwise count as an abbreviation of a special one.
+  long: "text exclude recursive no-index untracked",
   options: SPECIAL_OPTIONS,
   effects: (call, options) => [
+    ...untracked(call, options),
     ...readsOf([...options.operands, ...valuesOf(options, "L").filter(({ text }) => text !== "")]),
     ...historyOf(call, options),
   ],
 };
+
+/** Files that git does not track, too. A comparison with a path outside of the repository reads no index. */
+function untracked({ name }: Call, options: Options): readonly CommandEffect[] {
+  const isOutside = name === "git diff" && options.operands.some(({ text }) => /^(?:\.\.)?\//.test(text));
+  if (!isOutside && !has(options, "no-index", "untracked")) return [];
+  return reads([...(name === "git diff" ? [] : [knownArg(".")]), ...options.operands], "below");
+}
 
 /** Commands that print the text of files by default, and those that do it with an option for patches. */
 const PRINTERS = /^git (?:diff|show|grep|cat-file|archive|fast-export|format-patch|range-diff|merge-tree)$/;
@@ -115,7 +84,7 @@ export const readingCommands: Readonly<Record<string, Rule>> = {
   "diff log show rev-list diff-tree diff-index diff-files": LOG,
   "blame annotate": withOptions({ "L:": [], "S:": "read" }),
   "for-each-ref show-ref show-branch count-objects fsck": READ,
-  "check-ignore check-attr": { ...READ, effects: (_, { operands }) => readsFacts(operands) },
+  "check-ignore check-attr": { ...READ, effects: (_, { operands }) => reads(operands, "facts") },
   "check-mailmap var version help range-diff cherry verify-commit verify-tag merge-tree stripspace": READ,
   "cat-file": READ,
   grep: withOptions({ O: opaque("Makes git grep open files in another program") }),

@@ -4,27 +4,40 @@ import {
   type Call,
   CHANGE,
   type CommandEffect,
+  OUTSIDE,
   opaque,
   type Program,
   reads,
-  readsBelow,
   writes,
 } from "../command-effect.ts";
+import { IS_ON } from "../repository.ts";
 import { type Arg, isKnown, knownArg, shown } from "../shell/arg.ts";
 import { historyOf, READ, readingCommands, SPECIAL_OPTIONS } from "./git-reading.ts";
 import { has, type Options, valuesOf } from "./options.ts";
 import { type Rule, ruleTable } from "./rule.ts";
 
-/** Needs another machine, the user's keys, or git's own settings. */
-const OUTSIDE: CommandEffect = { kind: "reach", reach: "outside" };
-
-/** Prints the hunks that it lets one choose from. */
 function choosing(options: Options): readonly CommandEffect[] {
   const isChosen = has(options, "p", "patch", "i", "interactive") || has(options, "dry-run");
   return isChosen ? [{ kind: "history", paths: [] }] : [];
 }
 
 type Effects = NonNullable<Rule["effects"]>;
+
+/** Signing needs the user's keys. `key`: setting that signs unless an option says otherwise. `names`: options that sign. */
+function signs(key: string, options: Options, ...names: readonly string[]): readonly CommandEffect[] {
+  if (has(options, "gpg-sign", ...names)) return [OUTSIDE];
+  return has(options, "no-gpg-sign", "no-sign", "abort", "quit", "ff-only") ? [] : [{ ...OUTSIDE, when: key }];
+}
+
+/** The effects where the command line itself has `settings`, as `name=value`. */
+function withSettings(effects: readonly CommandEffect[], settings: readonly Arg[]): readonly CommandEffect[] {
+  return effects.flatMap((effect): readonly CommandEffect[] => {
+    const start = effect.kind === "reach" && effect.when !== undefined ? `${effect.when}=` : undefined;
+    const given = settings.findLast(({ text }) => start !== undefined && text.toLowerCase().startsWith(start));
+    if (given === undefined) return [effect];
+    return IS_ON.test(given.text.slice(start?.length)) ? [OUTSIDE] : [];
+  });
+}
 
 /** A command that changes the index, branches or commits; the earlier state can be restored. */
 function changes(effects: Effects = () => [CHANGE], options: Rule["options"] = {}): Rule {
@@ -35,29 +48,19 @@ function changes(effects: Effects = () => [CHANGE], options: Rule["options"] = {
   };
 }
 
-/** With these first words or none it reads, else it asks. */
-function readsWith(words: RegExp, does: string): Rule {
-  return {
-    ...READ,
-    effects: (call, options) => {
-      const [first] = options.operands;
-      if (first === undefined || words.test(first.text)) return READ.effects?.(call, options) ?? [];
-      return [ask(`Runs ${call.name} ${shown(first)}, which ${does}`)];
-    },
-  };
-}
-
 const loses = (call: Call): CommandEffect => ask(`Throws away changes (${lineOf(call)})`);
 const lineOf = ({ name, args }: Call): string => [name, ...args.slice(0, 4).map(shown)].join(" ");
-const runsHooks: readonly CommandEffect[] = [CHANGE, { kind: "project", words: [], hooks: true }];
+const hooks: CommandEffect = { kind: "project", words: [], hooks: true };
+const commits: Effects = (_, options) => [CHANGE, hooks, ...signs("commit.gpgsign", options, "S")];
 const LISTS = ["list", "l", "contains", "merged", "no-merged", "points-at", "show-current", "n", "v"];
 
 /** Lists, makes one, or drops what `reason` says with one of the options. */
 function names(dropping: string, reason: string, options: Rule["options"] = {}): Rule {
-  return changes((_, options) => (options.operands.length === 0 || has(options, ...LISTS) ? [] : [CHANGE]), {
-    [dropping]: ask(`Runs {name} {option}, which ${reason}`),
-    ...options,
-  });
+  const makes: Effects = ({ name }, given) => {
+    if (given.operands.length === 0 || has(given, ...LISTS)) return [];
+    return name === "git tag" ? [CHANGE, ...signs("tag.gpgsign", given, "s", "sign", "u", "local-user")] : [CHANGE];
+  };
+  return changes(makes, { [dropping]: ask(`Runs {name} {option}, which ${reason}`), ...options });
 }
 
 /** Switches branches, or throws away changes in files: an operand that looks like a file is one. */
@@ -90,7 +93,6 @@ const stash: Effects = (call, options) => {
     : [ask(`Runs git stash ${shown(action)}, which can drop stashed changes`)];
 };
 
-/** One key alone is read. */
 const config: Effects = ({ args }, { operands: [first, ...more] }) => {
   const asked = args.some(({ text }) => /^--(?:get|list|show-)|^-l$/.test(text));
   const isChanged = args.some(({ text }) => /^--(?:add|unset|replace|rem|ren|edit)|^-e$/.test(text));
@@ -151,10 +153,13 @@ const asksOutside = (does: string, ...more: readonly CommandEffect[]): Rule => (
 const commands = ruleTable({
   ...readingCommands,
   // By force also files that git ignores are tracked, and what is tracked can be printed out of the repository.
-  "add stage": changes((_, options) => [CHANGE, ...(has(options, "f", "force") ? readsBelow(options.operands) : [])]),
+  "add stage": changes((_, options) => [
+    CHANGE,
+    ...(has(options, "f", "force") ? reads(options.operands, "below") : []),
+  ]),
   "update-index write-tree rerere": changes(),
-  commit: changes(() => runsHooks, { "F: file= t: template=": "read" }),
-  "merge cherry-pick revert": changes(() => runsHooks),
+  commit: changes(commits, { "F: file= t: template=": "read" }),
+  "merge cherry-pick revert": changes(commits),
   branch: names("d D f M C delete force edit-description move copy", "can drop a branch"),
   tag: names("d f delete force", "deletes or moves a tag", { "F: file=": "read" }),
   checkout: changes(checkout),
@@ -165,7 +170,6 @@ const commands = ruleTable({
   config: changes(config, { "f: file= blob=": "read" }),
   "fetch pull ls-remote": changes(fetch),
   push: asksOutside("sends commits to another repository"),
-  "svn p4 lfs send-email imap-send credential maintenance fetch-pack send-pack": asksOutside("leaves this repository"),
   clean: changes((call, options) =>
     has(options, "n", "dry-run") && !has(options, "f", "force")
       ? []
@@ -173,22 +177,23 @@ const commands = ruleTable({
   ),
   rm: changes((_, options) => (has(options, "cached") ? [CHANGE] : deletes(options.operands, false))),
   mv: changes((_, { operands }) => [...deletes(operands.slice(0, -1), true), ...writes(operands.slice(-1))]),
-  worktree: {
-    verbs: { list: READ, add: changes((call, given) => [OUTSIDE, ...forFolder(call, given)]) },
-    otherwise: { does: [OUTSIDE, ask("Runs {line}, which can remove a folder")] },
-  },
+  worktree: changes((call, given) => {
+    const [verb = knownArg("list")] = given.operands;
+    if (verb.text === "list") return [];
+    const removes = ask(`Runs ${lineOf(call)}, which can remove a folder`);
+    return [OUTSIDE, ...(verb.text === "add" ? forFolder(call, given) : [removes])];
+  }),
   submodule: { open: true, effects: submodule },
   rebase: changes(
-    ({ args }) =>
-      says(args, "--abort", "--quit", "--show-current-patch") ? [CHANGE] : [ask("Rewrites commits (git rebase)")],
+    ({ args }, options) => [
+      says(args, "--abort", "--quit", "--show-current-patch") ? CHANGE : ask("Rewrites commits (git rebase)"),
+      ...signs("commit.gpgsign", options, "S"),
+    ],
     { "x: exec=": "shell" },
   ),
-  bisect: { open: true, does: CHANGE, verbs: { run: { wraps: 0 } } },
-  "filter-branch": {
-    ...changes(() => [ask("Rewrites the whole history of the repository")]),
-    options: Object.fromEntries(
-      "env tree index parent msg commit tag-name".split(" ").map((name) => [`${name}-filter=`, "shell" as const]),
-    ),
+  bisect: ({ args: [verb = knownArg(""), ...rest] }) => {
+    if (!isKnown(verb)) return [opaque("Runs a command of git bisect that is not known before it runs")];
+    return [CHANGE, ...(verb.text === "run" ? [{ kind: "command", words: rest } as const] : [])];
   },
   "format-patch": changes((call, given) => [CHANGE, ...historyOf(call, given)], { "o: output-directory=": "write" }),
   archive: {
@@ -204,9 +209,13 @@ const commands = ruleTable({
   },
   init: changes((call, given) => [OUTSIDE, ...forFolder(call, given)]),
   remote: { open: true, effects: remote },
-  reflog: readsWith(/^(?:show|list|exists|HEAD.*|[\w./-]+@\{.*)$/, "drops commits that could be restored"),
-  notes: readsWith(/^(?:list|show|get-ref)$/, "changes notes"),
-  "symbolic-ref": changes((_, { operands }) => (operands.length > 1 ? [ask("Moves HEAD to another branch")] : [])),
+  reflog: {
+    ...READ,
+    effects: (call, options) =>
+      /^(?:|show|list|exists|HEAD.*|[\w./-]+@\{.*)$/.test(options.operands[0]?.text ?? "")
+        ? (READ.effects?.(call, options) ?? [])
+        : [ask(`Runs ${lineOf(call)}, which drops commits that could be restored`)],
+  },
   apply: changes(({ args }, { operands }) =>
     says(args, "--check", "--stat", "--numstat", "--summary") && !says(args, "--apply")
       ? reads(operands)
@@ -240,11 +249,12 @@ const GLOBAL: Rule = {
       const words = [knownArg("git"), ...options.operands];
       return [...settings, { kind: "command", words, cwd: folders.reduce(below) }];
     }
-    return command ? [...settings, ...commandEffects(command, { ...call, args: rest })] : settings;
+    if (command === undefined) return settings;
+    const effects = commandEffects(command, { ...call, args: rest });
+    return [...settings, ...withSettings(effects, valuesOf(options, "c"))];
   },
 };
 
-/** Several `-C` lead one from the other. */
 function below(folder: Arg, next: Arg): Arg {
   return next.text.startsWith("/") ? next : { ...next, text: `${folder.text}/${next.text}` };
 }

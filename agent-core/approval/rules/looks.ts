@@ -1,19 +1,8 @@
 /** Rules for programs that read files, text or the state of the system. A few of their options write or run. */
-import {
-  ask,
-  askForCode,
-  type Call,
-  type CommandEffect,
-  type Program,
-  reads,
-  readsBelow,
-  readsFacts,
-  readsFollowing,
-  readsNames,
-} from "../command-effect.ts";
+import { ask, askForCode, type Call, type CommandEffect, type Program, reads } from "../command-effect.ts";
 import type { NameFilter } from "../reached-secrets.ts";
-import { type Arg, afterPrefix, isKnown, knownArg, shown, UNKNOWN } from "../shell/arg.ts";
-import type { Options } from "./options.ts";
+import { type Arg, afterPrefix, isKnown, knownArg, shown, UNKNOWN, UNKNOWN_ARG } from "../shell/arg.ts";
+import { has, type Options } from "./options.ts";
 import { type Rule, ruleTable } from "./rule.ts";
 
 /**
@@ -32,7 +21,7 @@ df | aB:hHiklPt:Tx:vcmgY | all block-size= human-readable si inodes local no-syn
 cut | b:c:d:f:nszM | bytes= characters= delimiter= fields= complement only-delimited output-delimiter= zero-terminated
 paste | d:sz | delimiters= serial zero-terminated
 comm | 123zi | check-order nocheck-order output-delimiter= total zero-terminated
-diff colordiff difft delta | qsc::C::u::U::enyW:pF:tTlrNx:X:S:iEZbwBI:aD:dv0123456789 | normal brief report-identical-files context=? unified=? ed rcs side-by-side width= left-column suppress-common-lines show-c-function show-function-line= label= expand-tabs initial-tab tabsize= suppress-blank-empty paginate recursive no-dereference new-file unidirectional-new-file ignore-file-name-case no-ignore-file-name-case exclude= exclude-from= starting-file= from-file= to-file= ignore-case ignore-tab-expansion ignore-trailing-space ignore-space-change ignore-all-space ignore-blank-lines ignore-matching-lines= text strip-trailing-cr ifdef= GTYPE-group-format= line-format= LTYPE-line-format= minimal horizon-lines= speed-large-files color=? palette= no-color word-diff
+diff colordiff difft delta | qsc::C::u::U::enyW:pF:tTlNx:X:S:iEZbwBI:aD:dv0123456789 | normal brief report-identical-files context=? unified=? ed rcs side-by-side width= left-column suppress-common-lines show-c-function show-function-line= label= expand-tabs initial-tab tabsize= suppress-blank-empty paginate no-dereference new-file unidirectional-new-file ignore-file-name-case no-ignore-file-name-case exclude= exclude-from= starting-file= from-file= to-file= ignore-case ignore-tab-expansion ignore-trailing-space ignore-space-change ignore-all-space ignore-blank-lines ignore-matching-lines= text strip-trailing-cr ifdef= GTYPE-group-format= line-format= LTYPE-line-format= minimal horizon-lines= speed-large-files color=? palette= no-color word-diff
 od | A:j:N:S::t:vw::abcdfilosxh | address-radix= endian= skip-bytes= read-bytes= strings=? format= output-duplicates width=? traditional
 hexdump | bcCdoxL::e:f:n:s:vhV | one-byte-octal one-byte-char canonical two-bytes-decimal two-bytes-octal two-bytes-hex color=? format= format-file= length= skip= no-squeezing
 strings | adfn:t:w:oT:e:Us:hvV0123456789 | all data print-file-name bytes= radix= include-all-whitespace= target= encoding= unicode= output-separator=
@@ -43,11 +32,18 @@ tac | brs: | before regex separator=
 rev | hV
 nl | b:d:f:h:i:l:n:ps:v:w:
 fold | bsw: | bytes spaces width=
-grep egrep fgrep zgrep zegrep zfgrep ack ag | EFGPe:f:iwxzsvVm:bnHhoqaId:D:rRLlcTZB:A:C:N:U0123456789y | extended-regexp fixed-strings basic-regexp perl-regexp regexp= file= ignore-case no-ignore-case word-regexp line-regexp null-data no-messages invert-match max-count= byte-offset line-number line-buffered with-filename no-filename label= only-matching quiet silent binary-files= text directories= devices= recursive dereference-recursive include= exclude= exclude-from= exclude-dir= files-without-match files-with-matches count initial-tab null before-context= after-context= context= group-separator= no-group-separator color=? colour=? binary include-dir=
+grep egrep fgrep zgrep zegrep zfgrep ack ag | EFGPe:f:iwxzsvVm:bnHhoqaId:D:rLlcTZB:A:C:N:U0123456789y | extended-regexp fixed-strings basic-regexp perl-regexp regexp= file= ignore-case no-ignore-case word-regexp line-regexp null-data no-messages invert-match max-count= byte-offset line-number line-buffered with-filename no-filename label= only-matching quiet silent binary-files= text directories= devices= recursive include= exclude= exclude-from= exclude-dir= files-without-match files-with-matches count initial-tab null before-context= after-context= context= group-separator= no-group-separator color=? colour=? binary include-dir=
 jq | cnesrRCMSajf:L: | tab arg argjson slurpfile rawfile args jsonargs null-input raw-input slurp compact-output raw-output raw-output0 join-output ascii-output sort-keys color-output monochrome-output indent= unbuffered stream stream-errors seq exit-status from-file= library-path= slurpfile= rawfile=
-rg | A:B:bsC:cE:e:f:lFLg:hivnxM:m:UIN0oPpqr:Saj:t:T:uVHwd:. | after-context= before-context= binary case-sensitive color= colors= column context= context-separator= count count-matches encoding= engine= field-context-separator= field-match-separator= file= files files-with-matches files-without-match fixed-strings follow glob= heading hidden iglob= ignore-case ignore-file= invert-match json line-buffered line-number line-regexp max-columns= max-columns-preview max-count= max-depth= multiline multiline-dotall no-config no-filename no-heading no-ignore no-ignore-vcs no-line-number no-messages null only-matching passthru pcre2 quiet regexp= replace= smart-case sort= sortr= stats text threads= trace trim type= type-add= type-clear= type-list type-not= unrestricted vimgrep with-filename word-regexp version
+rg | A:B:bsC:cE:e:f:lFg:hivnxM:m:UIN0oPpqr:Saj:t:T:uVHwd:. | after-context= before-context= binary case-sensitive color= colors= column context= context-separator= count count-matches encoding= engine= field-context-separator= field-match-separator= file= files files-with-matches files-without-match fixed-strings glob= heading hidden iglob= ignore-case ignore-file= invert-match json line-buffered line-number line-regexp max-columns= max-columns-preview max-count= max-depth= multiline multiline-dotall no-config no-filename no-heading no-ignore no-ignore-vcs no-line-number no-messages null only-matching passthru pcre2 quiet regexp= replace= smart-case sort= sortr= stats text threads= trace trim type= type-add= type-clear= type-list type-not= unrestricted vimgrep with-filename word-regexp version
 file | bF:iklLhnN0prsv | brief separator= mime extension mime-type mime-encoding keep-going list dereference no-dereference print0 raw special-files
 zcat bzcat xzcat | fqvkdcl | force quiet verbose
+cmp | bi:ln:s | print-bytes ignore-initial= verbose bytes= quiet silent
+column | tnexs:c:o:N:R:H:J | table separator= output-separator= table-columns= table-right= json
+nm | aACDgnoprSuPlt:f: | debug-syms demangle=? dynamic extern-only defined-only line-numbers no-sort numeric-sort print-size undefined-only size-sort
+objdump | dDsSxtTrRhpCfgj:M: | disassemble disassemble-all full-contents source all-headers syms reloc section= demangle=? no-show-raw-insn
+readelf | haldrsSWeVnAIgtx:p: | all file-header segments sections symbols syms dyn-syms notes relocs dynamic wide version-info
+size | Adoxt | format= totals common
+javap | cplsv |
 `;
 
 /** The same for programs that print facts about the system, the time or their arguments. */
@@ -66,6 +62,8 @@ ss | nalremopiusbtxw460hHOMSEzZNKf:A: | numeric resolve all listening options ex
 which whereis type | aspvfPtb | all skip-alias skip-functions
 netstat | rigsMvWnNepoclaFCZtux46bfI: | route interfaces groups statistics wide numeric numeric-hosts numeric-ports extend programs listening all
 printenv | 0 | null
+top | bn:d:u:p:cHio: |
+journalctl | u:n:fbkp:S:U:eo:rxqg: | unit= lines= follow boot=? priority= since= until= no-pager output= reverse dmesg grep= user quiet
 `;
 
 /** Every word may be a path: operands, values behind `=`, and values attached to a letter (`-f/etc/shadow`). */
@@ -73,15 +71,16 @@ const readAll = ({ name, args }: Call, { operands }: Options): readonly CommandE
   const paths = args.flatMap(pathsIn);
   // The value of an option may name a list of files, which the program prints.
   if (FACTS.has(name) && args.every((arg) => arg.text.startsWith("-") || operands.includes(arg)))
-    return [...readsFacts(operands), ...readsNames(args.filter((arg) => !operands.includes(arg)).flatMap(pathsIn))];
-  if (NAMES.has(name)) return readsNames(paths);
-  const option = FOLLOWING.get(name);
+    return [
+      ...reads(operands, "facts"),
+      ...reads(args.filter((arg) => !operands.includes(arg)).flatMap(pathsIn), "names"),
+    ];
+  if (NAMES.has(name)) return reads(paths, "names");
   const searches = GREPS.has(name) || /^(?:rg|ack|ag)$/.test(name);
   const isPattern = searches && !args.some(({ text }) => /^-\w*[ef]|^--(?:regexp|file)/.test(text));
   const files = isPattern ? operands.slice(1) : operands;
   // zgrep hands each file to grep as its input, so that a recursive grep searches the working folder.
   const folders = files.length === 0 || /^z\w*grep$/.test(name) ? [knownArg("."), ...files] : files;
-  const follows = option !== undefined && args.some(({ text }) => option.test(text));
   return [
     // The pattern is judged as a path too, unless it is one word that is not known.
     ...reads(
@@ -89,14 +88,11 @@ const readAll = ({ name, args }: Call, { operands }: Options): readonly CommandE
         ? paths.filter((path) => path !== operands[0] || isKnown(path))
         : paths,
     ),
-    ...(follows ? readsFollowing(folders) : []),
-    ...(isRecursive(name, args) ? readsBelow(folders, filterOf(args)) : []),
+    ...(isRecursive(name, args) ? reads(DIFFS.has(name) ? paths : folders, "below", filterOf(args)) : []),
   ];
 };
 
-/** Programs that print names, sizes or sums, but no text of a file. */
 const NAMES = words("ls stat du df readlink realpath wc file");
-/** Those of them that open no file. */
 const FACTS = words("ls stat readlink realpath");
 const DIFFS = words("diff colordiff difft delta");
 const GREPS = words("grep egrep fgrep zgrep zegrep zfgrep");
@@ -104,13 +100,12 @@ const GREPS = words("grep egrep fgrep zgrep zegrep zfgrep");
 /** True when the program prints what is in all files below a folder, hidden ones too. */
 function isRecursive(name: string, args: readonly Arg[]): boolean {
   const has = (pattern: RegExp) => args.some(({ text }) => pattern.test(text));
-  if (GREPS.has(name)) return has(/^-[A-Za-z0-9]*[rR]|^--(?:rec|der)|^--dir.*=rec|^-\w*drec/) || has(/^rec(?:urse)?$/);
+  if (GREPS.has(name)) return has(/^-[A-Za-z0-9]*[rR]|^--(?:rec|der)|^--dir.*=r|^r$|^re(?:c(?:ur?s?e?)?)?$/);
   if (name === "rg") return has(/^-[A-Za-z0-9]*[u.g]|^--(?:hid|no-ig|unr|gl|ig|type-add)/);
   // Of two folders `diff` also prints files without `-r`, and with `-N` those that only one of them has.
   return DIFFS.has(name) || name === "ack" || name === "ag";
 }
 
-/** Names that the options of a search include and leave out. */
 function filterOf(args: readonly Arg[]): NameFilter {
   const only: string[] = [];
   const without: string[] = [];
@@ -124,13 +119,6 @@ function filterOf(args: readonly Arg[]): NameFilter {
   return { only, without };
 }
 
-/** Options with which a program reads all files below a folder, through links too. */
-const FOLLOWING: ReadonlyMap<string, RegExp> = new Map([
-  ...[...GREPS].map((name) => [name, /^-[A-Za-z0-9]*R|^--dereference-r/] as const),
-  ["rg", /^-[A-Za-z0-9]*L|^--follow/],
-  ["diff", /^-[A-Za-z0-9]*r|^--recursive/],
-]);
-
 function pathsIn(arg: Arg): readonly Arg[] {
   // Some programs take their words from a file after `@`.
   if (!arg.text.startsWith("-")) return arg.text.startsWith("@") ? [arg, afterPrefix(arg, 1)] : [arg];
@@ -139,7 +127,6 @@ function pathsIn(arg: Arg): readonly Arg[] {
   return /^-\w[/~.]/.test(arg.text) ? [afterPrefix(arg, 2)] : [];
 }
 
-/** Programs that print their arguments. None of their options does more. */
 const PRINTERS = "echo printf expr test [ seq basename dirname true false";
 
 const fileReaders = linesOf(FILE_READERS);
@@ -151,29 +138,20 @@ export const plainReaders: ReadonlySet<string> = new Set(
 );
 
 function linesOf(table: string): readonly (readonly string[])[] {
-  return table
-    .trim()
-    .split("\n")
-    .map((line) => line.split("|").map((part) => part.trim()));
+  const lines = table.trim().split("\n");
+  return lines.map((line) => line.split("|").map((part) => part.trim()));
 }
 
-/** An option that the table does not list asks; an unknown word is judged as a path. */
-function readerRules(table: readonly (readonly string[])[], reads: NonNullable<Rule["effects"]>) {
-  const rules = table.map(([names = "", short = "", long = ""]): [string, Rule] => [
-    names,
-    {
-      short,
-      long,
-      unlisted: [],
-      effects: (call, options) => [
-        ...reads(call, options),
-        ...options.strange
-          .filter(({ text }) => !text.startsWith(UNKNOWN))
-          .map((arg) => askForCode(`Runs ${call.name} with ${shown(arg)}, an option that is not known`)),
-      ],
-    },
-  ]);
-  return Object.fromEntries(rules);
+/** An option that the table does not list asks, and may print all files; an unknown word is judged as a path. */
+function readerRules(table: readonly (readonly string[])[], rule: NonNullable<Rule["effects"]>) {
+  const effects: Rule["effects"] = (call, options) => {
+    const odd = options.strange.filter(({ text }) => !text.startsWith(UNKNOWN));
+    const asks = odd.map((arg) => askForCode(`Runs ${call.name} with ${shown(arg)}, an option that is not known`));
+    return [...rule(call, options), ...asks, ...reads(odd.length > 0 ? [knownArg(".")] : [], "below")];
+  };
+  return Object.fromEntries(
+    table.map(([names = "", short = "", long = ""]) => [names, { short, long, unlisted: [], effects } satisfies Rule]),
+  );
 }
 
 export const readers: ReadonlyMap<string, Program> = ruleTable({
@@ -205,15 +183,46 @@ export const readers: ReadonlyMap<string, Program> = ruleTable({
     long: "ignore-leading-blanks dictionary-order ignore-case general-numeric-sort month-sort human-numeric-sort numeric-sort random-sort reverse version-sort stable unique zero-terminated merge check=? key= buffer-size= field-separator= parallel= sort=",
     options: { "files0-from= random-source=": "read", "o: output= T: temporary-directory=": "write" },
     unlisted: ask("Runs sort with {option}, which may write a file or run a program"),
-    operands: "read",
+    // It prints the files that a list names.
+    effects: (_, options) => reads([...options.operands, ...(has(options, "files0-from") ? [UNKNOWN_ARG] : [])]),
   },
   uniq: {
     short: "cdDf:is:uzw:",
     long: "count repeated all-repeated=? skip-fields= group=? ignore-case skip-chars= unique zero-terminated check-chars=",
     operands: "in-out",
   },
+  /** Lists the names in an archive. */
+  unzip: {
+    short: "lvtZ12hq",
+    operands: "read",
+    effects: ({ args }) => (args.some(({ text }) => /^-\w*[lvtZ]/.test(text)) ? [] : [UNPACKS]),
+  },
+  jar: ({ args: [how, ...rest] }) => (/^-?t[fv]+$/.test(how?.text ?? "") ? reads(rest) : [UNPACKS]),
+  openssl: ({ args }) =>
+    args.every(isPlainOpenssl)
+      ? reads(args.slice(1))
+      : [askForCode("Runs openssl with words that may write or run something")],
+  sqlite3: ({ args }) => {
+    const [file, statement, ...more] = args.filter(
+      ({ text }) => !/^-(?:header|csv|json|column|box|readonly|batch)$/.test(text),
+    );
+    const isQuery = statement && isKnown(statement) && more.length === 0 && QUERY.test(statement.text);
+    return file && isQuery ? reads([file]) : [askForCode("Runs sqlite3 with statements that may change the database")];
+  },
   tr: { short: "cCdst", long: "complement delete squeeze-repeats truncate-set1" },
 });
+
+const UNPACKS = ask("Packs, or unpacks over the files that an archive names");
+/** One statement that reads, without functions that reach files. */
+const QUERY =
+  /^\s*(?:select\b(?!.*(?:file|load_extension|edit|tokenizer)\s*\()[^;]*;?|\.(?:tables|schema|indexes)[\s\w]*)$/is;
+const isPlainOpenssl = ({ text }: Arg, at: number): boolean =>
+  at === 0
+    ? /^(?:x509|version|rand|dgst|verify)$/.test(text)
+    : !text.startsWith("-") ||
+      /^-(?:in|inform|noout|text|dates|startdate|enddate|subject|issuer|serial|fingerprint|pubkey|modulus|purpose|ext|hex|base64|sha\d+|a)$/.test(
+        text,
+      );
 
 function words(text: string): ReadonlySet<string> {
   return new Set(text.split(" "));

@@ -1,30 +1,19 @@
 /** Losses that no sandbox brings back: processes, services and disks of the machine. */
-import { ask, block, CHANGE, type CommandEffect, LOOK, opaque, type Program, writes } from "../command-effect.ts";
-import { type Arg, isKnown, shown } from "../shell/arg.ts";
+import { ask, block, CHANGE, LOOK, OUTSIDE, opaque, type Program, writes } from "../command-effect.ts";
+import { isKnown, shown } from "../shell/arg.ts";
 import { ruleTable } from "./rule.ts";
 
 const EVERYTHING = "Ends every process of this machine or of your account";
-const OUTSIDE: CommandEffect = { kind: "reach", reach: "outside" };
 
 const kill: Program = ({ args }) => {
-  const [first] = args.map(({ text }) => text);
-  if (first === undefined || /^(?:-l|-L|--list|--table)$/.test(first)) return [];
-  const targets = killTargets(args);
-  const all = targets.some(({ text }) => text === "-1") || (args.length === 1 && first === "-1");
-  if (all) return [block(EVERYTHING)];
+  const words = args.map(({ text }) => text);
+  const [first = "-l", ...others] = words;
+  if (/^(?:-l|-L|--list|--table)$/.test(first)) return [];
+  if (others.includes("-1") || (first === "-1" && others.length === 0)) return [block(EVERYTHING)];
   // A job is a process that this shell started. Signal 0 only tests for the process.
-  if (targets.length > 0 && targets.every(({ text }) => /^%(?:\d+|[+%-])?$/.test(text))) return [CHANGE];
-  return first === "-0" ? [] : [OUTSIDE, ask(`Ends the process ${targets.map(shown).join(", ")}`)];
+  if (words.every((word) => /^%(?:\d+|[+%-])?$/.test(word))) return [CHANGE];
+  return first === "-0" ? [] : [OUTSIDE, ask(`Ends the process ${args.map(shown).join(", ")}`)];
 };
-
-/** The words after the signal. A negative number is a signal in the first place, and a process group in any other. */
-function killTargets(args: readonly Arg[]): readonly Arg[] {
-  const dashes = args.findIndex(({ text }) => text === "--");
-  if (dashes >= 0) return args.slice(dashes + 1);
-  const named = args.findIndex(({ text }) => /^(?:-s|-n|--signal|-q|--queue)$/.test(text));
-  if (named >= 0) return args.filter((_, at) => at !== named && at !== named + 1);
-  return args[0]?.text.startsWith("-") ? args.slice(1) : args;
-}
 
 /** By pattern: one that matches every name, or every process of a user. */
 const killByName: Program = ({ name, args }) => {
@@ -38,16 +27,10 @@ const killByName: Program = ({ name, args }) => {
   return [OUTSIDE, ask(`Ends processes by name (${[name, ...args.map(shown)].join(" ")})`)];
 };
 
-const stops: Program = ({ name, args }) =>
-  args.some(({ text }) => /^(?:-c|--help|--show|--version)$/.test(text))
-    ? [OUTSIDE, ask(`Runs ${name}, which can stop this machine`)]
-    : [block(`Stops this machine (${name})`)];
-
 const ENDS_ALL =
   /^(?:poweroff|reboot|halt|kexec|soft-reboot|emergency|rescue|exit|isolate|switch-root|terminate\S*|kill-user)$/;
 const LISTS = /^(?:status|show|cat|is-\S+|list\S*|get-default|print|session-status|user-status|help|show-environment)$/;
 
-/** Service managers have the verb in front, or behind the service's name. */
 const services: Program = ({ name, args }) => {
   const words = args.filter(({ text }) => !text.startsWith("-"));
   const verb = (name === "service" || name === "rc-service" ? words[1] : words[0])?.text ?? "";
@@ -68,7 +51,6 @@ const hermes: Program = ({ args }) => {
   return [OUTSIDE, { kind: "ask", reason, grant: "never", always: true }];
 };
 
-/** Words of a disk tool's line that wipe a disk. */
 const WIPING: Readonly<Record<string, RegExp>> = {
   wipefs: /(?:^| )(?:-\w*[ao]|--[ao])/,
   sgdisk: /(?:^| )-(?:\w*[Zzo]|-(?:zap|clear|load|mbrtogpt|gpttombr|randomize|sort|move|transform|recompute|typecode))/,
@@ -108,16 +90,17 @@ export const machinePrograms: ReadonlyMap<string, Program> = ruleTable({
   kill,
   "pkill killall skill xkill": killByName,
   killall5: { does: block(EVERYTHING) },
-  "shutdown reboot halt poweroff": stops,
-  "init telinit": {
-    verbs: { "0 1 6 s S": { does: block("Stops this machine ({name})") } },
-    otherwise: { does: [OUTSIDE, ask("Changes the run level of this machine")] },
-  },
+  "shutdown reboot halt poweroff": { does: block("Stops this machine ({name})") },
+  "init telinit": ({ name, args }) => [
+    OUTSIDE,
+    args.some(({ text }) => /^[016sS]$/.test(text))
+      ? block(`Stops this machine (${name})`)
+      : ask("Changes the run level"),
+  ],
   "systemctl loginctl launchctl service rc-service": services,
   crontab: ({ args }) =>
     args.length === 1 && args[0]?.text === "-l" ? [OUTSIDE] : [OUTSIDE, opaque("Changes scheduled commands (crontab)")],
   "hermes hermes-acp": hermes,
-  fuser: { open: true, does: CHANGE, options: { "k kill": [OUTSIDE, ask("Ends the processes that use a file")] } },
   "at batch tmux screen systemd-run": { does: [OUTSIDE, opaque("Runs commands beyond this one ({line})")] },
   "mkfs mke2fs mkfs.ext2 mkfs.ext3 mkfs.ext4 mkfs.xfs mkfs.btrfs mkfs.vfat mkfs.fat mkfs.msdos mkfs.ntfs": formats,
   "mkfs.exfat mkfs.f2fs mkfs.minix mkfs.cramfs mkdosfs mkntfs newfs newfs_apfs newfs_hfs newfs_msdos": formats,

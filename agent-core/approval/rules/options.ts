@@ -15,14 +15,11 @@ export type Grammar = {
   readonly open?: boolean;
   /** Words with a dash that still count as operands. */
   readonly operandLike?: RegExp;
-  /** The program reads no abbreviated names, no bundled letters and no `--`. */
-  readonly exact?: boolean;
 };
 
 export type Options = {
   /** Letter or long name → its values in order; a flag's value is an empty word. `--` is among the names. */
   readonly given: ReadonlyMap<string, readonly Arg[]>;
-  /** Letter or long name → the last word that gave it. */
   readonly written: ReadonlyMap<string, Arg>;
   readonly operands: readonly Arg[];
   /** Options outside of the grammar, and unknown words that may be options. */
@@ -61,12 +58,7 @@ export function readOptions(args: readonly Arg[], grammar: Grammar): Options {
   return { given, written, operands: [...operands, ...reader.spilled], strange };
 }
 
-/** Reads a word as an option; false when it is an operand. */
 function readOption(reader: Reader, arg: Arg, grammar: Grammar): boolean {
-  if (grammar.exact && /^-(?:-?|[^-].+)$/s.test(arg.text)) {
-    reader.strange.push(arg);
-    return true;
-  }
   if (!arg.text.startsWith("-") || arg.text === "-" || arg.text === "--") return false;
   if (grammar.operandLike?.test(arg.text)) return false;
   if (arg.text.startsWith("--")) readLong(reader, arg, grammar);
@@ -74,12 +66,10 @@ function readOption(reader: Reader, arg: Arg, grammar: Grammar): boolean {
   return true;
 }
 
-/** True when one of these letters or long names was given. */
 export function has(options: Options, ...names: readonly string[]): boolean {
   return names.some((name) => options.given.has(name));
 }
 
-/** Values of these letters or long names. */
 export function valuesOf(options: Options, ...names: readonly string[]): readonly Arg[] {
   return names.flatMap((name) => options.given.get(name) ?? []);
 }
@@ -106,7 +96,7 @@ function give(reader: Reader, name: string, value: Arg, written: Arg): void {
 function readLong(reader: Reader, arg: Arg, grammar: Grammar): void {
   const equals = arg.text.indexOf("=");
   const written = arg.text.slice(2, equals < 0 ? undefined : equals);
-  const known = longNames(written, grammar.long ?? [], grammar.exact === true);
+  const known = longNames(written, grammar.long ?? []);
   const candidates = known.length === 0 && grammar.open ? [written] : known;
   if (candidates.length === 0) {
     reader.strange.push(arg);
@@ -119,10 +109,10 @@ function readLong(reader: Reader, arg: Arg, grammar: Grammar): void {
   for (const name of candidates) give(reader, name.replace(/=\??$/, ""), value, arg);
 }
 
-function longNames(written: string, names: readonly string[], exactly: boolean): readonly string[] {
+function longNames(written: string, names: readonly string[]): readonly string[] {
   const plain = (name: string) => name.replace(/=\??$/, "");
   const exact = names.filter((name) => plain(name) === written);
-  return exact.length > 0 || exactly || written === "" ? exact : names.filter((name) => name.startsWith(written));
+  return exact.length > 0 || written === "" ? exact : names.filter((name) => name.startsWith(written));
 }
 
 function readShort(reader: Reader, arg: Arg, grammar: Grammar): void {

@@ -5,12 +5,13 @@ import {
   type Call,
   CHANGE,
   type CommandEffect,
+  NETWORK,
+  OUTSIDE,
   opaque,
   type Program,
   project,
 } from "../command-effect.ts";
 import { type Arg, afterPrefix, isKnown, knownArg, shown, UNKNOWN } from "../shell/arg.ts";
-import type { Reach } from "../shell/recorder.ts";
 import { valuesOf } from "./options.ts";
 import { type Rule, ruleTable } from "./rule.ts";
 
@@ -22,10 +23,9 @@ const STEERING =
 const FAR =
   /^(?:publish|deploy|release|upload|login|logout|push|install|uninstall|add|remove|exec|dependency:get|cloud|connect|link|telemetry|generate:key|init)$|deploy|publish|releas|upload|destroy|drop|prod(?:uction)?(?:$|[:._-])|migrat|seed|eject|purge|teardown|rollback|promote|nuke|wipe|reset|ship/i;
 
-const reach = (to: Reach): CommandEffect => ({ kind: "reach", reach: to });
 const leaves = (name: string, verb: string): readonly CommandEffect[] => [
   ask(`Runs ${name} ${shown(verb)}, which may reach beyond this project`, "prefix"),
-  reach("network"),
+  NETWORK,
 ];
 
 function steering(name: string, args: readonly Arg[]): readonly CommandEffect[] {
@@ -42,7 +42,6 @@ const tasks: Program = (call) => {
   return far ? [...tool(call), ...leaves(call.name, far.text)] : tool(call);
 };
 
-/** A compiler: of the absolute paths among its words only the output is written. */
 const compiler: Program = (call) => {
   const isOutput = (at: number) => /^-(?:o|MF|dumpdir|dumpbase)$/.test(call.args[at]?.text ?? "");
   const args = call.args.filter(({ text }, at) => isOutput(at - 1) || !/^-[IL]|^\//.test(text));
@@ -80,10 +79,6 @@ const cmake: Program = (call) => {
 const CMAKE_RUNS = /^(?:-E|-P|-C|--install|-DCMAKE_\w*(?:COMPILER|LAUNCHER|PROGRAM|COMMAND|TOOLCHAIN)\w*)/;
 
 type Manager = {
-  /** First words of calls that only look. */
-  readonly looks?: string;
-  /** First words that run code of the project. */
-  readonly own?: string;
   /** First words whose rest is a command of the project. */
   readonly runs?: string;
   /** The manager installs for the whole machine. */
@@ -93,25 +88,25 @@ type Manager = {
 };
 
 const GLOBAL_OPTION = /^(?:-g|--global|--user|--location=global)$/;
-/** Verbs that use the user's account. */
 const ACCOUNT = /^(?:publish|unpublish|login|logout|adduser|token|access|owner|deprecate|dist-tag|yank)$/;
 /** The project's code prepares what is published; a package in a file brings code of its own. */
 const BRINGS_CODE = /^(?:publish|deploy)$|^\.{0,2}\/|\.(?:deb|rpm|apk|snap|flatpak|rb|nupkg|msi|whl|tgz)$/;
 
-function manager({ looks = "", own = "", runs = "", system, odd = /^(?!)/ }: Manager): Program {
-  const [looking, working, running] = [looks, own, runs].map((words) => new Set(words.split(" ")));
-  return (call) => {
-    const { name, args } = call;
+/** With the first words `own` it looks, or runs code of the project; any other one installs or leaves it. */
+function manager(own: string, { runs = "", system, odd = /^(?!)/ }: Manager = {}): Program {
+  const [working, running] = [own, runs].map((words) => new Set(words.split(" ")));
+  return ({ name, args }) => {
     const at = args.findIndex(({ text }) => !/^[-+]/.test(text));
     const verb = args[at]?.text ?? args[0]?.text ?? "";
-    const line = args.map(({ text }) => text).join(" ");
+    const end = args.findIndex(({ text }) => text === "--");
+    const before = end < 0 ? args : args.slice(0, end);
     if (at < 0 && args.every(({ text }) => /^-(?:v|V|h|-version|-help)$/.test(text))) return [];
-    const steers = steering(name, args);
-    if (odd.test(line)) return [opaque(`Runs ${name} with words that can make it run other programs`)];
-    // An option may name the file of a log.
-    if (looking?.has(verb)) return [project(args), ...steers];
-    if (working?.has(verb)) return tool({ ...call, args: args.filter(({ text }) => !/^\/[pv]:/.test(text)) });
-    if (running?.has(verb)) return [CHANGE, ...steers, ...restOf(name, args.slice(at + 1))];
+    if (odd.test(before.map(({ text }) => text).join(" ")))
+      return [opaque(`Runs ${name} with words that can make it run other programs`)];
+    // An option may name the file of a log; `/p:a=b` is a property of MSBuild.
+    const files = args.filter(({ text }) => !/^\/[pv]:/.test(text));
+    if (working?.has(verb)) return [project(files), ...steering(name, before)];
+    if (running?.has(verb)) return [CHANGE, ...steering(name, before), ...restOf(name, args.slice(at + 1))];
     return installs({ name, args, isOutside: system === true || ACCOUNT.test(verb) });
   };
 }
@@ -125,7 +120,7 @@ function installs({ name, args, isOutside }: Installation): readonly CommandEffe
     ask(`Runs ${line}, which installs or changes packages, whose scripts may run`, "prefix"),
     ...steering(name, args),
     ...(code ? [askForCode(`Runs ${name} with ${shown(code)}, whose code may run`)] : []),
-    reach(isOutside || args.some(({ text }) => GLOBAL_OPTION.test(text)) ? "outside" : "network"),
+    isOutside || args.some(({ text }) => GLOBAL_OPTION.test(text)) ? OUTSIDE : NETWORK,
   ];
 }
 
@@ -170,14 +165,11 @@ const scripts: Program = (call) => {
 };
 
 function verbEffects(call: Call, { verb, rest, own }: ScriptVerb): readonly CommandEffect[] {
-  const { name, args } = call;
+  const { name } = call;
   const line = [verb, ...rest].map(({ text }) => text).join(" ");
   if (SETTINGS.test(line) || (LOOKS.has(verb.text) && !/^audit fix/.test(line))) return [CHANGE];
   if (/^(?:exec|x)$/.test(verb.text)) return npx({ ...call, args: rest });
-  if (verb.text === "workspace") return [{ kind: "command", words: [knownArg(name), ...rest.slice(1)] }];
   if (/^(?:run|run-script|rum|urn)$/.test(verb.text)) return runsScript(name, { verb, rest, own });
-  if (name === "bun" && /[./]|^(?:build|test)$/.test(verb.text)) return [project(args)];
-  if (projectTools.has(verb.text)) return [{ kind: "command", words: [verb, ...rest] }];
   const isScript = /^(?:test|tst|t|start|stop|restart)$/.test(verb.text) || (name !== "npm" && !KNOWN.has(verb.text));
   if (isScript) return script(name, verb, { rest, folder: folderOf(own) });
   return installs({ ...call, isOutside: ACCOUNT.test(verb.text) });
@@ -208,12 +200,11 @@ export function script(name: string, arg: Arg | undefined, { rest, folder }: Scr
   const short = /^(?:t|tst)$/.test(arg.text) ? "test" : arg.text;
   const source = { of: "package", name: short, ...(folder && { folder }) } as const;
   const far = FAR.test(arg.text)
-    ? [ask(`Runs the script ${shown(arg)} (${name}), which may reach beyond this project`, "prefix"), reach("network")]
+    ? [ask(`Runs the script ${shown(arg)} (${name}), which may reach beyond this project`, "prefix"), NETWORK]
     : [];
   return [CHANGE, ...far, { kind: "script", source, positional, otherwise: [project(rest)] }];
 }
 
-/** Runs a tool of the project; a package that is not known may be downloaded first. */
 function npx({ args }: Call): readonly CommandEffect[] {
   const [runs] = restOf("npx", args);
   if (runs?.kind !== "command") return runs ? [runs] : [];
@@ -223,11 +214,11 @@ function npx({ args }: Call): readonly CommandEffect[] {
   const named = { ...first, text: first.text.replace(/(?<=.)@[^/@]*$/, "") };
   const command: CommandEffect = { kind: "command", words: [named, ...rest] };
   if (projectTools.has(first.text)) return [project([]), command];
-  return [ask(`Runs the package ${shown(first)}, which may be downloaded first`, "prefix"), reach("network"), command];
+  return [ask(`Runs the package ${shown(first)}, which may be downloaded first`, "prefix"), NETWORK, command];
 }
 
 const PIP = "list show freeze check help index debug inspect hash";
-const pip = manager({ looks: `${PIP} config`, odd: /^config (?!list|get|debug)/ });
+const pip = manager(`${PIP} config`, { odd: /^config (?!list|get|debug)/ });
 
 export const projectTools: ReadonlyMap<string, Program> = ruleTable({
   "tsc tsgo black autopep8 isort yapf rustfmt gofmt goimports gofumpt clang-format shellcheck shfmt": tool,
@@ -239,29 +230,29 @@ export const projectTools: ReadonlyMap<string, Program> = ruleTable({
   "pytest py.test tox nox mypy pyright basedpyright ruff flake8 pylint pycodestyle bandit coverage vulture": tool,
   "sphinx-build mkdocs behave rspec rubocop standardrb phpcs phpcbf cucumber phpunit pest phpstan psalm": tool,
   "php-cs-fixer pint ctest cppcheck clang-tidy golangci-lint staticcheck gotestsum ktlint detekt scalafmt": tool,
-  "swiftlint swiftformat stylua luacheck hlint sqlfluff ansible-lint tflint vale codespell": tool,
+  "pandoc hugo dot mmdc jekyll doxygen swiftlint swiftformat stylua luacheck hlint sqlfluff ansible-lint tflint vale codespell":
+    tool,
   "javac kotlinc scalac rustc ghc nim zigcc nasm protoc bison flex gcc g++ cc c++ clang clang++ gfortran": compiler,
   "gradle gradlew mvn mvnw mvnd ant sbt lein bazel bazelisk turbo nx lerna rush moon grunt gulp rake invoke": tasks,
   "ninja samu meson xcodebuild": tasks,
-  "terraform tofu": manager({ own: "validate fmt version show output providers graph" }),
-  "pre-commit tauri expo prisma": manager({
-    own: "run validate-config help dev build info start lint doctor validate generate",
-  }),
-  rustup: manager({ looks: "show which check doc" }),
-  dotnet: manager({ own: "build test run restore clean format --info --list-sdks --list-runtimes list msbuild watch" }),
-  swift: manager({ own: "build test run package" }),
-  mix: manager({ own: "test compile format credo dialyzer help phx.routes deps" }),
-  "flutter dart": manager({ own: "test build analyze doctor clean run devices format fix compile doc info" }),
-  zig: manager({ own: "build test fmt version env build-exe build-lib run targets" }),
-  "stack cabal dune": manager({ own: "build test check run repl bench haddock path ghc runtest fmt clean exec" }),
-  go: manager({
-    own: "build test vet fmt list version doc help clean fix work run mod env",
+  "terraform tofu": manager("validate fmt version show output providers graph plan test"),
+  "pre-commit tauri expo prisma": manager(
+    "run validate-config help dev build info start lint doctor validate generate",
+  ),
+  rustup: manager("show which check doc"),
+  dotnet: manager("build test run restore clean format --info --list-sdks --list-runtimes list msbuild watch"),
+  swift: manager("build test run package"),
+  mix: manager("test compile format credo dialyzer help phx.routes deps"),
+  "flutter dart": manager("test build analyze doctor clean run devices format fix compile doc info"),
+  zig: manager("build test fmt version env build-exe build-lib run targets"),
+  "stack cabal dune": manager("build test check run repl bench haddock path ghc runtest fmt clean exec"),
+  go: manager("build test vet fmt list version doc help clean fix work run mod env generate tool", {
     odd: /(?:^| )--?(?:exec|toolexec|vettool|overlay|gccgoflags|modfile|ldflags=.*-extld)|^env .*-[wu]\b|^run \S*@/,
   }),
-  cargo: manager({
-    own: "build b check c test t nextest clippy fmt doc d bench tree metadata version run r clean help search locate-project pkgid fix llvm-cov expand deny machete udeps outdated audit miri",
-    odd: /(?:^| )(?:--config|-Z)/,
-  }),
+  cargo: manager(
+    "build b check c test t nextest clippy fmt doc d bench tree metadata version run r clean help search locate-project pkgid fix llvm-cov expand deny machete udeps outdated audit miri",
+    { odd: /(?:^| )(?:--config|-Z)/ },
+  ),
   "make gmake": make,
   cmake,
 });
@@ -273,30 +264,27 @@ export const packageManagers: ReadonlyMap<string, Program> = ruleTable({
   uv: (call) =>
     call.args[0]?.text === "pip"
       ? pip({ ...call, name: "uv pip", args: call.args.slice(1) })
-      : manager({ looks: "help lock version tree", runs: "run" })(call),
-  "poetry pdm pipenv hatch rye": manager({
-    looks: "show check version about search list info outdated graph verify status",
-    own: "build test fmt lint",
-    runs: "run",
-  }),
-  "conda mamba gem": manager({ looks: "list info search which environment contents outdated specification help" }),
-  "bundle bundler": manager({ looks: "list show info check outdated version help doctor", runs: "exec" }),
-  composer: manager({
-    looks: "show validate outdated licenses diagnose why depends check-platform-reqs about status audit",
-    own: "test dump-autoload",
-  }),
-  "brew apt apt-get apt-cache yum dnf zypper apk snap flatpak port pkg nix winget choco pipx": manager({
-    system: true,
-    looks:
-      "list ls info search outdated deps leaves doctor home desc uses cat log show policy depends rdepends madison",
-  }),
+      : manager("help lock version tree", { runs: "run" })(call),
+  "poetry pdm pipenv hatch rye": manager(
+    "show check version about search list info outdated graph verify status build test fmt lint",
+    { runs: "run" },
+  ),
+  "conda mamba gem": manager("list info search which environment contents outdated specification help"),
+  "bundle bundler": manager("list show info check outdated version help doctor", { runs: "exec" }),
+  composer: manager(
+    "show validate outdated licenses diagnose why depends check-platform-reqs about status audit test dump-autoload",
+  ),
+  "brew apt apt-get apt-cache yum dnf zypper apk snap flatpak port pkg nix winget choco pipx": manager(
+    "list ls info search outdated deps leaves doctor home desc uses cat log show policy depends rdepends madison",
+    { system: true },
+  ),
   "dpkg dpkg-query rpm pacman": ({ name, args }) =>
     /^(?:-[lLsSW]|-q[ailpfcd]*|-Q\w*|-S[si]|--(?:list|listfiles|status|search|show|query|version))$/.test(
       args[0]?.text ?? "",
     ) && !args.slice(1).some(({ text }) => /^-[-A-Z]/.test(text))
       ? []
       : installs({ name, args: [knownArg("./package"), ...args], isOutside: true }),
-  "uvx corepack nvm fnm volta asdf mise pyenv rbenv sdk rvm direnv": manager({
-    looks: "ls current version versions where doctor",
-  }),
+  "uvx corepack nvm fnm volta asdf mise pyenv rbenv sdk rvm direnv": manager(
+    "ls current version versions where doctor",
+  ),
 });

@@ -1,6 +1,6 @@
 /** Rules as data: one record says what a program's options, operands and verbs do. */
 import { askForCode, type Call, type CommandEffect, opaque, type Program, reads, writes } from "../command-effect.ts";
-import { type Arg, isKnown, shown, UNKNOWN } from "../shell/arg.ts";
+import { type Arg, shown, UNKNOWN } from "../shell/arg.ts";
 import { type Grammar, type Options, readOptions } from "./options.ts";
 
 /**
@@ -17,7 +17,6 @@ export type Rule = {
   readonly short?: string;
   /** Long names of the options that have no entry in `options`, without dashes; `name=` takes a value. */
   readonly long?: string;
-  /** Options end at the first operand. */
   readonly posix?: boolean;
   /** Words with a dash that still count as operands. */
   readonly operandLike?: RegExp;
@@ -28,15 +27,9 @@ export type Rule = {
   /** Option names, separated by spaces → their meaning: `{ "o: output=": "write" }`. */
   readonly options?: Readonly<Record<string, OptionEffect>>;
   readonly operands?: Operands;
-  /** Effects of every call. */
   readonly does?: CommandEffect | readonly CommandEffect[];
-  /** First operand, several separated by spaces → the rule for the words after it. */
-  readonly verbs?: Readonly<Record<string, Rule | Program>>;
-  /** Rule for any other first operand. */
-  readonly otherwise?: Rule;
   /** The operands are a command, after this many words of the program's own (a duration, a lock file). */
   readonly wraps?: number;
-  /** Effects that depend on more than one word. */
   readonly effects?: (call: Call, options: Options) => readonly CommandEffect[];
 };
 
@@ -51,11 +44,8 @@ type Compiled = {
   readonly grammar: Grammar;
   readonly unlisted: readonly CommandEffect[];
   readonly options: readonly (readonly [names: readonly string[], effect: OptionEffect])[];
-  readonly verbs: ReadonlyMap<string, Program> | undefined;
-  readonly otherwise: Program | undefined;
 };
 
-/** The program that a rule describes. */
 export function programOf(rule: Rule): Program {
   let compiled: Compiled | undefined;
   return (call) => {
@@ -87,54 +77,37 @@ function compile(rule: Rule): Compiled {
     grammar: {
       short: short + (rule.short ?? ""),
       long: [...long, ...(rule.long?.split(" ") ?? [])],
-      posix: rule.posix === true || rule.verbs !== undefined || rule.wraps !== undefined,
+      posix: rule.posix === true || rule.wraps !== undefined,
       open: rule.open === true || asks,
       ...(rule.operandLike && { operandLike: rule.operandLike }),
     },
     options: options.map(([names, effect]) => [names.map(plainName), effect]),
-    verbs: rule.verbs && ruleTable(rule.verbs),
-    otherwise: rule.otherwise && programOf(rule.otherwise),
   };
 }
 
-/** The name without the marks of its value. */
 function plainName(name: string): string {
   return name.replace(/=\??$|(?<=^.):{1,2}$/, "");
 }
 
-function effectsOf(call: Call, { rule, grammar, unlisted, options: meanings, ...verbs }: Compiled) {
+function effectsOf(call: Call, { rule, grammar, unlisted, options: meanings }: Compiled) {
   const options = readOptions(call.args, grammar);
   const filled = (effects: readonly CommandEffect[], option?: Arg, value?: Arg) =>
     effects.map((effect) => fill(effect, { call, options, option, value }));
   const effects: CommandEffect[] = [];
   for (const [names, meaning] of meanings) effects.push(...optionEffects(names, meaning, options, filled));
-  for (const arg of options.strange) if (!isPath(arg, rule)) effects.push(...filled(unlisted, arg));
-  effects.push(...operandEffects(rule.operands, options.operands));
-  effects.push(...filled(listOf(rule.does)));
+  // Such an option may change what the operands mean.
+  for (const arg of options.strange.filter((word) => !isPath(word, rule)))
+    effects.push(...filled(unlisted, arg), ...reads(arg.text.startsWith("-") ? options.operands : [], "below"));
+  effects.push(...operandEffects(rule.operands, options.operands), ...filled(listOf(rule.does)));
   if (rule.effects) effects.push(...rule.effects(call, options));
   if (rule.wraps !== undefined && options.operands.length > rule.wraps)
     effects.push({ kind: "command", words: options.operands.slice(rule.wraps) });
-  return [...effects, ...verbEffects(call, options.operands, verbs)];
+  return effects;
 }
 
 /** An unknown word of a rule that judges every operand is judged as one of them. */
 function isPath(arg: Arg, { effects, operands }: Rule): boolean {
   return arg.text.startsWith(UNKNOWN) && !arg.splits && (effects !== undefined || operands !== undefined);
-}
-
-function verbEffects(
-  call: Call,
-  operands: readonly Arg[],
-  { verbs, otherwise }: Pick<Compiled, "verbs" | "otherwise">,
-): readonly CommandEffect[] {
-  if (!verbs) return [];
-  const at = operands.findIndex(({ text }) => !text.startsWith("-"));
-  const verb = operands[at];
-  if (!verb) return [];
-  if (!isKnown(verb)) return [opaque(`Runs a command of ${call.name} that is not known before it runs`)];
-  const found = verbs.get(verb.text);
-  if (found) return found({ ...call, name: `${call.name} ${verb.text}`, args: operands.slice(at + 1) });
-  return otherwise ? otherwise(call) : [];
 }
 
 type Filler = (effects: readonly CommandEffect[], option?: Arg, value?: Arg) => readonly CommandEffect[];

@@ -1,5 +1,6 @@
 /** Environment variables that steer other programs: the code they load, the programs they run, the hosts they reach. */
 import { type Arg, isKnown, shown } from "../shell/arg.ts";
+import type { Recorder } from "../shell/recorder.ts";
 
 const EXACT = new Set(
   [
@@ -41,8 +42,16 @@ const COMPILER = /^(?:gcc|g\+\+|clang|clang\+\+|cc|c\+\+)(?:-\d+)?$/;
 const COMPILER_FLAGS = /^(?:-(?:[OgWDfmI][\w=.,+/-]*|std=[\w+]+|pthread)\s*)*$/;
 const INNER_FOLDERS = /^(?!\/)(?!.*\.\.)[\w./:@-]+$/;
 
+/** Records that a command sets `name` to `value`. Returns true when that asks. */
+export function judgeVariable(name: string, value: Arg, record: Recorder): boolean {
+  record.variables.add(name);
+  const reason = sensitiveVariable(name, value);
+  if (reason !== undefined) record.askForCode(reason);
+  return reason !== undefined;
+}
+
 /** Reason why setting `name` to `value` asks; undefined for an ordinary variable or value. */
-export function sensitiveVariable(name: string, value: Arg): string | undefined {
+function sensitiveVariable(name: string, value: Arg): string | undefined {
   const upper = name.toUpperCase();
   if (!(EXACT.has(upper) || PREFIXES.test(upper) || SUFFIXES.test(upper)) || ORDINARY_NAMES.test(upper))
     return undefined;

@@ -1,13 +1,15 @@
 /** Ways out of the sandbox, one row each: services of this machine, accounts, other machines. Looking is told by allow-lists. */
 import {
   ask,
-  type Call,
+  askForCode,
   CHANGE,
   type CommandEffect,
   LOOK,
+  NETWORK,
+  OUTSIDE,
   type Program,
+  project,
   reads,
-  readsSecrets,
   writes,
 } from "../command-effect.ts";
 import { type Arg, isKnown, knownArg, shown } from "../shell/arg.ts";
@@ -43,7 +45,6 @@ const VALUES = {
   ),
 } as const;
 
-/** All words with each of the others behind them. */
 function pairs(first: string, second: string): string {
   return first
     .split(" ")
@@ -60,8 +61,7 @@ function way({ reach, looks = "", options = "", odd = /^(?!)/, does, exact = /^(
     const isPlain = args.every(isKnown) && !odd.test(args.map(({ text }) => text).join(" ")) && !written.has("--");
     const isLook = looking.has(first) || looking.has(`${first} ${second}`);
     const to: CommandEffect = { kind: "reach", reach };
-    if (isLook && isPlain && [...written.keys()].every((each) => listed.has(each)))
-      return [to, LOOK, ...readsSecrets(args)];
+    if (isLook && isPlain && [...written.keys()].every((each) => listed.has(each))) return [to, LOOK];
     return [
       to,
       ask(
@@ -72,7 +72,6 @@ function way({ reach, looks = "", options = "", odd = /^(?!)/, does, exact = /^(
   };
 }
 
-/** Of these every call asks. */
 const always = (reach: Reach, does: string): Program => way({ reach, does, exact: /^/ });
 
 const OBJECTS =
@@ -96,26 +95,8 @@ const dockerOrCompose: Program = (call) => {
   const args = call.name === "docker-compose" ? [knownArg("compose"), ...call.args] : call.args;
   const [first, second, ...rest] = args;
   const isNames = first?.text === "compose" && second?.text === "config" && rest.length > 0;
-  if (isNames && rest.every((arg) => COMPOSE_NAMES.test(arg.text))) return [{ kind: "reach", reach: "outside" }, LOOK];
+  if (isNames && rest.every((arg) => COMPOSE_NAMES.test(arg.text))) return [OUTSIDE, LOOK];
   return docker({ ...call, name: call.name.replace("-compose", ""), args });
-};
-
-const CLOUD_VERB = /^(?:(?:list|describe)-[\w-]+|ls|get-caller-identity)$/;
-const CLOUD_SECRET = /secret|credential|token|key|password|login|ssm|kms/;
-/** Some options name a file or another server, and values with these marks are the text of a file, or a place. */
-const CLOUD_ODD =
-  /^--[\w-]*(?:endpoint|file|cli-input|verify|bundle|debug|impersonat|http|url|proxy|token)|file(?:b)?:\/\/|(?:^|=)@|^s3:/;
-
-/** A word of a service's command line whose verb alone looks: `ec2 describe-instances`, `compute instances list`. */
-const cloud: Program = ({ name, args }) => {
-  const end = args.findIndex(({ text }) => text.startsWith("-"));
-  const words = args.slice(0, end < 0 ? undefined : end).map(({ text }) => text);
-  const at = words.findIndex((word) => (name === "aws" ? CLOUD_VERB : /^(?:list|describe|show)$/).test(word));
-  const isVerb = name === "aws" ? at === 1 : at > 0;
-  const isNamed = words.slice(0, at + 1).every((word) => /^[a-z][\w-]*$/.test(word) && !CLOUD_SECRET.test(word));
-  const isPlain = args.every((arg) => isKnown(arg) && !CLOUD_ODD.test(arg.text)) && words.length - at <= 2;
-  const account = ask(`Runs ${name} ${words.slice(0, 3).join(" ")} on a cloud account`);
-  return [{ kind: "reach", reach: "outside" }, isVerb && isNamed && isPlain ? LOOK : account];
 };
 
 const forge = way({
@@ -130,12 +111,11 @@ const forgeOrApi: Program = (call) => {
   const [topic, action, ...rest] = call.args;
   const isRead = rest.every((arg) => isKnown(arg) && (!arg.text.startsWith("-") || FORGE_READS.test(arg.text)));
   const isApi = topic?.text === "api" && action && isKnown(action) && !/^-|^graphql$|:\/\//.test(action.text);
-  return isApi && isRead ? [{ kind: "reach", reach: "outside" }, LOOK] : forge(call);
+  return isApi && isRead ? [OUTSIDE, LOOK] : forge(call);
 };
 
 const FORGE_READS = /^(?:-[iqpt]|--(?:include|jq|paginate|template|slurp|preview|cache))/;
 
-/** A server of the user's own machine. */
 const LOCAL = /^(?:localhost|127\.0\.0\.1|\[::1\]|0\.0\.0\.0)$/;
 const HARMLESS_METHOD = /^(?:GET|HEAD|OPTIONS|POST|PUT|PATCH)$/i;
 
@@ -150,12 +130,11 @@ const curl: Rule = {
     const files = [...data, ...valuesOf(options, "H", "header")].filter(({ text }) => text.startsWith("@"));
     const named = urls.filter(({ text }) => /^file:/i.test(text)).map((url) => ({ ...url, text: url.text.slice(7) }));
     const reached = [...reads(files.map((file) => ({ ...file, text: file.text.slice(1) }))), ...reads(named)];
-    const to: CommandEffect = { kind: "reach", reach: "network" };
     const isLocal = urls.length > 0 && urls.every((url) => isKnown(url) && LOCAL.test(hostOf(url)));
-    if (isLocal && reached.length === 0 && isPlain(options)) return [to, LOOK, ...writes(outputs)];
+    if (isLocal && reached.length === 0 && isPlain(options)) return [NETWORK, LOOK, ...writes(outputs)];
     const what = data.length > 0 ? "Sends data to" : "Contacts";
     const hosts = [...new Set(urls.map(hostOf))].join(", ") || "a host that is not known";
-    return [to, ask(`${what} ${hosts}`), ...reached, ...writes(outputs)];
+    return [NETWORK, ask(`${what} ${hosts}`), ...reached, ...writes(outputs)];
   },
 };
 
@@ -172,17 +151,20 @@ function hostOf(url: Arg): string {
   return shown(place.replace(/^[^@]*@/, "").replace(/:\d+$/, ""));
 }
 
-const rsync: Program = ({ name, args }: Call) => {
-  const operands = args.filter(({ text }) => !text.startsWith("-"));
-  const isRemote = operands.some(({ text }) => /^[^/]*:/.test(text));
-  const deletes = args.some(({ text }) => /^--(?:del|remove-source)/.test(text));
-  return [
-    { kind: "reach", reach: isRemote ? "network" : "inside" },
-    ask(`Copies whole folders with ${[name, ...operands.slice(-2).map(shown)].join(" ")}`),
-    ...reads(operands.slice(0, -1)),
-    ...writes(operands.slice(-1)),
-    ...(deletes ? operands.map((path): CommandEffect => ({ kind: "delete", path, recursive: true })) : []),
-  ];
+const helm = way({
+  reach: "outside",
+  looks: "list,ls,status,history,search,version,env,repo list,dependency list",
+  options: CHOOSING,
+  does: "may change a cluster",
+});
+
+const copies = always("network", "copies whole folders");
+
+const rsync: Program = (call) => {
+  const operands = call.args.filter(({ text }) => !text.startsWith("-"));
+  const deletes = call.args.some(({ text }) => /^--(?:del|remove-source)/.test(text)) ? operands : [];
+  const removed = deletes.map((path): CommandEffect => ({ kind: "delete", path, recursive: true }));
+  return [...copies(call), ...writes(operands.slice(-1)), ...removed];
 };
 
 export const waysOut: ReadonlyMap<string, Program> = ruleTable({
@@ -195,21 +177,20 @@ export const waysOut: ReadonlyMap<string, Program> = ruleTable({
     does: "may change a cluster or show its secrets",
     exact: /^exec\b/,
   }),
-  helm: way({
-    reach: "outside",
-    looks: "list,ls,status,history,search,version,env,repo list,dependency list",
-    options: CHOOSING,
-    does: "may change a cluster",
-  }),
+  /** A chart of the workspace is rendered or checked without a cluster; options may name another chart, or a program. */
+  helm: (call) =>
+    /^(?:template|lint)$/.test(call.args[0]?.text ?? "")
+      ? [project(call.args), askForCode("Renders a chart, which may come from elsewhere or run programs", "prefix")]
+      : helm(call),
   "gh glab": forgeOrApi,
-  "aws gcloud az doctl": cloud,
+  "aws gcloud az doctl": always("outside", "works on a cloud account"),
   "psql mysql mariadb redis-cli mongosh mongo clickhouse-client dropdb dropuser createdb mysqladmin pg_dump mysqldump":
     always("outside", "reads or changes a database"),
   pg_isready: always("outside", "asks a database"),
   curl,
   wget: {
     options: { "O: output-document= o: output-file= a: append-output= P: directory-prefix=": "write" },
-    does: [{ kind: "reach", reach: "network" }, ask("Downloads with {line}")],
+    does: [NETWORK, ask("Downloads with {line}")],
   },
   "ping ping6 dig nslookup host traceroute tracepath mtr whois getent": always(
     "network",

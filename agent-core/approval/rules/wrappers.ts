@@ -1,24 +1,11 @@
 /** Rules for programs that run another program: wrappers, and xargs and its like, which run it for each word. */
-import {
-  ask,
-  CHANGE,
-  type CommandEffect,
-  type Input,
-  type Program,
-  reads,
-  readsSecrets,
-  writes,
-} from "../command-effect.ts";
-import { type Arg, afterPrefix, isKnown, knownArg, UNKNOWN, UNKNOWN_ARGS } from "../shell/arg.ts";
+import { ask, CHANGE, type CommandEffect, OUTSIDE, type Program, reads, writes } from "../command-effect.ts";
+import { type Arg, knownArg, UNKNOWN, UNKNOWN_ARG, UNKNOWN_ARGS } from "../shell/arg.ts";
 import { has, valuesOf } from "./options.ts";
 import { type Rule, ruleTable, UNLISTED } from "./rule.ts";
-import { sensitiveVariable } from "./sensitive-variables.ts";
 
 /** Takes other rights, which leads out of every sandbox. */
-const OTHER_USER: readonly CommandEffect[] = [
-  ask("Runs with the rights of another user ({name})"),
-  { kind: "reach", reach: "outside" },
-];
+const OTHER_USER: readonly CommandEffect[] = [ask("Runs with the rights of another user ({name})"), OUTSIDE];
 
 /** `env` sets variables for the command; without a command it prints them. */
 const env: Rule = {
@@ -38,17 +25,9 @@ const ASSIGNMENT = /^[A-Za-z_]\w*=/;
 /** Variables that are set before the command, and the command. */
 function afterAssignments(operands: readonly Arg[], cwd?: Arg): readonly CommandEffect[] {
   const at = operands.findIndex(({ text }) => text !== "-" && !ASSIGNMENT.test(text));
-  const effects = operands.filter(({ text }) => ASSIGNMENT.test(text)).flatMap(environmentEffect);
-  if (at < 0) return effects;
+  if (at < 0) return [];
   const variables = operands.slice(0, at).filter(({ text }) => ASSIGNMENT.test(text));
-  return [...effects, { kind: "command", words: operands.slice(at), variables, ...(cwd && { cwd }) }];
-}
-
-function environmentEffect(arg: Arg): readonly CommandEffect[] {
-  const equals = arg.text.indexOf("=");
-  const value = afterPrefix(arg, equals + 1);
-  const reason = sensitiveVariable(arg.text.slice(0, equals), value);
-  return reason === undefined ? [] : [ask(reason), ...readsSecrets([value])];
+  return [{ kind: "command", words: operands.slice(at), variables, ...(cwd && { cwd }) }];
 }
 
 function privilege(short: string, long = ""): Rule {
@@ -65,51 +44,25 @@ function privilege(short: string, long = ""): Rule {
   };
 }
 
-/** More words than this count as unknown. */
-const MAX_WORDS = 200;
-
+/** The words of its input are not known. With a mark, each is a part of one word. */
 const xargs: Rule = {
   posix: true,
   short: "0a:d:E:e::I:i::L:l::n:oP:prs:txJ:R:S:",
   long: "null arg-file= delimiter= eof=? replace=? max-lines=? max-args= open-tty max-procs= interactive no-run-if-empty max-chars= verbose exit show-limits process-slot-var=",
   unlisted: UNLISTED,
-  effects: ({ input }, options) => {
-    const files = valuesOf(options, "a", "arg-file");
-    const delimiter = valuesOf(options, "d", "delimiter")[0]?.text ?? (has(options, "0", "null") ? "\0" : undefined);
-    const mark = replaceMark(valuesOf(options, "I", "i", "replace", "J"));
-    // With a mark each line is one word.
-    const added =
-      files.length > 0 ? [UNKNOWN_ARGS] : wordsOf(input, delimiter ?? (mark === undefined ? undefined : "\n"));
+  effects: (_, options) => {
+    const [mark] = valuesOf(options, "I", "i", "replace", "J").map(({ text }) => text || "{}");
     const command = options.operands.length > 0 ? options.operands : [knownArg("echo")];
-    const lines = mark === undefined ? [[...command, ...added]] : added.map((word) => replaced(command, mark, word));
-    return [
-      ...reads(files),
-      ...lines.map((words): CommandEffect => ({ kind: "command", words, input: { kind: "none" } })),
-    ];
+    const words =
+      mark === undefined
+        ? [...command, UNKNOWN_ARGS]
+        : command.map((word) =>
+            word.text.includes(mark) ? { ...UNKNOWN_ARG, text: word.text.replaceAll(mark, UNKNOWN) } : word,
+          );
+    return [...reads(valuesOf(options, "a", "arg-file")), { kind: "command", words, input: { kind: "none" } }];
   },
 };
 
-function wordsOf(input: Input, delimiter: string | undefined): readonly Arg[] {
-  if (input.kind !== "text" || input.text.includes(UNKNOWN)) return [UNKNOWN_ARGS];
-  const pieces = delimiter === undefined ? input.text.split(/\s+/) : input.text.split(delimiter.replace(/^\\n$/, "\n"));
-  const words = pieces.map((piece) => piece.replace(/["'\\]/g, "")).filter((piece) => piece !== "");
-  return words.length > MAX_WORDS ? [UNKNOWN_ARGS] : words.map((word) => knownArg(word));
-}
-
-function replaceMark(values: readonly Arg[]): string | undefined {
-  const [value] = values;
-  return value && (value.text === "" ? "{}" : value.text);
-}
-
-function replaced(command: readonly Arg[], mark: string, word: Arg): readonly Arg[] {
-  const value = isKnown(word) ? word.text : UNKNOWN;
-  return command.map((part) => {
-    if (!part.text.includes(mark)) return part;
-    return { text: part.text.replaceAll(mark, () => value), glob: false, splits: false };
-  });
-}
-
-/** watch joins its words and hands them to a shell. */
 const watch: Rule = {
   posix: true,
   short: "bcCd::egn:pq:rtxhv",
@@ -147,8 +100,7 @@ export const wrappers: ReadonlyMap<string, Program> = ruleTable({
   },
   "timeout gtimeout": { short: "fk:s:vp", long: "foreground kill-after= preserve-status signal= verbose", wraps: 1 },
   stdbuf: { short: "i:o:e:", long: "input= output= error=", wraps: 0 },
-  "xvfb-run": { short: "ahn:s:", long: "auto-servernum server-args= server-num=", wraps: 0 },
-  "nyc c8 bear": { open: true, short: "r:n:x:t:", long: "reporter= include= exclude=", does: CHANGE, wraps: 0 },
+  "nyc c8 bear": { short: "r:n:x:t:", long: "reporter= include= exclude= all check-coverage", does: CHANGE, wraps: 0 },
   "cross-env": { posix: true, unlisted: UNLISTED, effects: (_, { operands }) => afterAssignments(operands) },
   "xargs gxargs": xargs,
   watch,

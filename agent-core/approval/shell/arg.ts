@@ -20,10 +20,8 @@ export function knownArg(text: string): Arg {
   return { text, glob: false, splits: false };
 }
 
-/** One quoted word that is not known. */
 export const UNKNOWN_ARG: Arg = { text: UNKNOWN, glob: false, splits: false };
 
-/** Any number of words that are not known. */
 export const UNKNOWN_ARGS: Arg = { text: UNKNOWN, glob: false, splits: true };
 
 /** True when every character is known; a pattern counts as known. */

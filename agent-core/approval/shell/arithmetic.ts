@@ -3,42 +3,23 @@ import type { ArithmeticExpression, WordPart } from "unbash";
 import { knownArg, TOKEN, UNKNOWN } from "./arg.ts";
 import { NO_INPUT, type Setting, type ShellState, type Walk } from "./shell-state.ts";
 
-const ASSIGNMENT = /^(?:<<|>>|[-+*/%&|^])?=$/;
+const ASSIGNMENT = /^(?:<<|>>|[-+*/%&|^])?=$|^(?:\+\+|--)$/;
 const NAME = /[A-Za-z_][A-Za-z0-9_]*/g;
 
-/** Walks the commands inside an expression; the variables that it assigns become unknown. `text` expands a word in it. */
-export function walkArithmetic(
-  expression: ArithmeticExpression,
-  setting: Setting,
-  walk: Walk,
-  text: (parts: readonly WordPart[]) => string,
-): void {
-  const visit = (inner: ArithmeticExpression) => walkArithmetic(inner, setting, walk, text);
-  switch (expression.type) {
-    case "ArithmeticBinary":
-      visit(expression.left);
-      visit(expression.right);
-      if (ASSIGNMENT.test(expression.operator)) forget(expression.left, setting);
-      return;
-    case "ArithmeticUnary":
-      visit(expression.operand);
-      if (expression.operator === "++" || expression.operator === "--") forget(expression.operand, setting);
-      return;
-    case "ArithmeticTernary":
-      visit(expression.test);
-      visit(expression.consequent);
-      visit(expression.alternate);
-      return;
-    case "ArithmeticGroup":
-      visit(expression.expression);
-      return;
-    case "ArithmeticWord":
-      checkWord(expression.value, expression.parts && text(expression.parts), setting, walk);
-      return;
-    case "ArithmeticCommandExpansion":
-      if (expression.script)
-        evaluateText(walk.script(expression.script, { ...setting, input: NO_INPUT }), setting, walk);
-      else walk.record.askAlways(`The substitution ${expression.text.slice(0, 60)} cannot be read`);
+type Expand = (parts: readonly WordPart[], setting: Setting, walk: Walk) => { readonly text: string };
+
+/** Walks the commands inside an expression; the variables that it assigns become unknown. `expand`: reads a word in it. */
+export function walkArithmetic(node: ArithmeticExpression, setting: Setting, walk: Walk, expand: Expand): void {
+  if (node.type === "ArithmeticWord")
+    checkWord(node.value, node.parts && expand(node.parts, setting, walk).text, setting, walk);
+  else if (node.type === "ArithmeticCommandExpansion") {
+    if (node.script) evaluateText(walk.script(node.script, { ...setting, input: NO_INPUT }), setting, walk);
+    else walk.record.askAlways(`The substitution ${node.text.slice(0, 60)} cannot be read`);
+  } else {
+    for (const child of Object.values(node))
+      if (typeof child === "object") walkArithmetic(child, setting, walk, expand);
+    if ("operator" in node && ASSIGNMENT.test(node.operator))
+      forget("left" in node ? node.left : node.operand, setting);
   }
 }
 
@@ -57,7 +38,6 @@ export function evaluateText(text: string, { state }: Setting, walk: Walk): void
   }
 }
 
-/** Names in the text are evaluated, too, and the names in their values. */
 function hidesCommand(text: string, state: ShellState, seen: Set<string>): boolean {
   if (text.includes(UNKNOWN) || text.includes("$(") || text.includes("`") || text.includes("${")) return true;
   return hidesInNames(text, state, seen);

@@ -1,20 +1,21 @@
 /** Assignments of variables. */
+import { basename } from "node:path";
 import type { Assignment } from "unbash";
-import { readsSecrets } from "../command-effect.ts";
-import { sensitiveVariable } from "../rules/sensitive-variables.ts";
-import { type Arg, isKnown, knownArg, UNKNOWN, UNKNOWN_ARG } from "./arg.ts";
+import { reads } from "../command-effect.ts";
+import { judgeVariable } from "../rules/sensitive-variables.ts";
+import { isSecretName } from "../secret-paths.ts";
+import { type Arg, isKnown, knownArg, UNKNOWN, UNKNOWN_ARG, UNKNOWN_ARGS } from "./arg.ts";
 import { evaluateText, isInteger } from "./arithmetic.ts";
 import { expandValue, expandWords } from "./expand-word.ts";
 import { TooMuchToJudge } from "./recorder.ts";
 import { runEffects } from "./run-effects.ts";
-import { type Setting, variable, type Walk } from "./shell-state.ts";
+import { isNumber, type Setting, variable, type Walk } from "./shell-state.ts";
 
 /** Values that appending builds up; a longer one is as good as unknown (UTF-16 units). */
 const MAX_VALUE = 8192;
 /** Variables that one shell keeps: each branch and subshell copies them all. */
 const MAX_VARIABLES = 100;
 
-/** Carries out an assignment, and asks when the variable steers other programs. */
 export function assign(assignment: Assignment, setting: Setting, walk: Walk): void {
   const { name, value, index, append } = assignment;
   if (index) {
@@ -22,13 +23,15 @@ export function assign(assignment: Assignment, setting: Setting, walk: Walk): vo
   }
   if (value.type === "ArrayValue") {
     const words = expandWords(value.elements, setting, walk);
-    for (const { text } of words) evaluateText(keyOf(text), setting, walk);
-    const elements = words.map(withoutKey);
+    // `[key]=value`: a key is evaluated, and the order of the elements is not known.
+    const keyed = words.filter(({ text }) => text.startsWith("["));
+    for (const { text } of keyed) evaluateText(text, setting, walk);
+    const elements = keyed.length > 0 ? [UNKNOWN_ARGS] : words;
     setVariable(name, append ? [...variable(setting.state, name), ...elements] : elements, setting, walk);
     return;
   }
   const text = expandValue(value, setting, walk);
-  if (index) setVariable(name, element(variable(setting.state, name), index.text, text), setting, walk);
+  if (index) setVariable(name, [UNKNOWN_ARGS], setting, walk);
   else setVariable(name, append ? [joined(variable(setting.state, name)[0], text)] : [text], setting, walk);
 }
 
@@ -36,27 +39,27 @@ export function assign(assignment: Assignment, setting: Setting, walk: Walk): vo
 export function assignText(arg: Arg, setting: Setting, walk: Walk): void {
   const match = /^([A-Za-z_]\w*)(\[[^\]]*\])?(\+)?=/.exec(arg.text);
   evaluateText(subscriptOf(arg.text), setting, walk);
+  const kept = setting.state.variables.get(arg.text);
+  if (kept !== undefined && isInteger(arg.text, setting.state)) setVariable(arg.text, kept, setting, walk);
   if (!match?.[1]) return;
-  const value = knownArg(arg.text.slice(match[0].length));
+  const text = arg.text.slice(match[0].length);
+  // A variable that is an array takes it for its elements.
+  const value = text.startsWith("(") ? UNKNOWN_ARGS : knownArg(text);
   const [name, subscript, append] = [match[1], match[2], match[3]];
   const before = variable(setting.state, name);
-  if (subscript) setVariable(name, element(before, subscript.slice(1, -1), value), setting, walk);
+  if (subscript) setVariable(name, [UNKNOWN_ARGS], setting, walk);
   else setVariable(name, append ? [joined(before[0], value)] : [value], setting, walk);
 }
 
-/** Sets a variable, and asks when it steers other programs. */
 export function setVariable(name: string, elements: readonly Arg[], setting: Setting, walk: Walk): void {
   const { state } = setting;
-  if (isInteger(name, state)) for (const { text } of elements) evaluateText(text, setting, walk);
-  const reason = sensitiveVariable(name, elements[0] ?? knownArg(""));
-  if (reason !== undefined) {
-    walk.record.askForCode(reason);
-    // A program that shows its settings prints the file, too.
-    runEffects(readsSecrets(elements), setting, walk);
-  }
-  walk.record.variables.add(name);
+  const isChanged = isInteger(name, state);
+  if (isChanged) for (const { text } of elements) evaluateText(text, setting, walk);
+  // A program that shows its settings prints the file, too.
+  const secrets = elements.filter(({ text }) => isSecretName(basename(text)));
+  if (judgeVariable(name, elements[0] ?? knownArg(""), walk.record)) runEffects(reads(secrets), setting, walk);
   if (state.variables.size >= MAX_VARIABLES) throw new TooMuchToJudge();
-  state.variables.set(name, elements);
+  state.variables.set(name, isChanged && !isNumber(elements) ? [UNKNOWN_ARG] : elements);
 }
 
 /** Forgets variables whose value comes from outside: `read x`. */
@@ -66,33 +69,15 @@ export function forgetVariables(names: readonly Arg[], setting: Setting, walk: W
     evaluateText(subscriptOf(name.text), setting, walk);
     if (isInteger(name.text, state)) evaluateText(UNKNOWN, setting, walk);
     const plain = name.text.replace(/\[.*$/, "");
-    const reason = sensitiveVariable(plain, UNKNOWN_ARG);
-    if (reason !== undefined) walk.record.askForCode(reason);
+    judgeVariable(plain, UNKNOWN_ARG, walk.record);
     if (isKnown(name)) state.variables.set(plain, [UNKNOWN_ARG]);
     else walk.record.askAlways("Sets a variable whose name is not known before it runs");
   }
 }
 
-function element(before: readonly Arg[], subscript: string, value: Arg): readonly Arg[] {
-  const position = /^\d{1,3}$/.test(subscript) ? Number(subscript) : undefined;
-  if (position === undefined || position > before.length) return [UNKNOWN_ARG];
-  return before.toSpliced(position, 1, value);
-}
-
 function joined(before: Arg | undefined, added: Arg): Arg {
   const text = (before?.text ?? "") + added.text;
   return text.length > MAX_VALUE ? UNKNOWN_ARG : knownArg(text);
-}
-
-/** Key of an array's element: `[key]=value`. A key may hold brackets, and text after the last one is not part of it. */
-function keyOf(text: string): string {
-  return text.startsWith("[") ? text.slice(1, Math.max(text.lastIndexOf("]="), text.lastIndexOf("]+=")) + 1) : "";
-}
-
-function withoutKey(arg: Arg): Arg {
-  const key = keyOf(arg.text);
-  if (key === "") return arg;
-  return { ...arg, text: arg.text.slice(key.length + 1).replace(/^\+?=/, "") };
 }
 
 /** Text from the first bracket on, where a name has a subscript: `a[x]=y`. */

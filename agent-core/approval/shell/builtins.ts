@@ -1,8 +1,7 @@
 /** Built-in commands of the shell: they change it, run code in it, or evaluate their arguments. */
 
 import type { TestExpression } from "unbash";
-import { askForCode, type Call } from "../command-effect.ts";
-import { readOptions, valuesOf } from "../rules/options.ts";
+import { askForCode, type Call, reads } from "../command-effect.ts";
 import { type Arg, isKnown, knownArg, shown, UNKNOWN, UNKNOWN_ARG } from "./arg.ts";
 import { evaluateText } from "./arithmetic.ts";
 import { assignText, forgetVariables, setVariable } from "./assignments.ts";
@@ -13,30 +12,20 @@ import { enterFolders, forkState, type Output, type Setting, variable, type Walk
 
 type Builtin = (call: Call, setting: Setting, walk: Walk) => Output;
 
-/** Built-ins whose arguments are assignments. */
 export const declarations: ReadonlySet<string> = new Set(["declare", "typeset", "export", "readonly", "local"]);
 
 /** Built-ins that keep the assignment in front of them in some shells. */
-export const persistent: ReadonlySet<string> = new Set([
-  ":",
-  ".",
-  "break",
-  "continue",
-  "eval",
-  "exec",
-  "exit",
-  "export",
-  "readonly",
-  "return",
-  "set",
-  "shift",
-  "source",
-  "times",
-  "trap",
-  "unset",
-]);
+export const persistent: ReadonlySet<string> = new Set(
+  ": . break continue eval exec exit export readonly return set shift source times trap unset".split(" "),
+);
+
+const READS_OTHERWISE = "Changes how the shell reads what follows";
+
+/** Operators of `[[ … ]]`, `[` and `test` that evaluate their operands as arithmetic. */
+const ARITHMETIC = new Set(["-eq", "-ne", "-lt", "-le", "-gt", "-ge"]);
 
 const nothing: Builtin = (call) => knownOutput(call);
+
 const declare: Builtin = ({ args }, setting, walk) => {
   for (const { text } of args) {
     if (/^[-+]\w*n/.test(text))
@@ -44,7 +33,8 @@ const declare: Builtin = ({ args }, setting, walk) => {
     if (/^-\w*f/.test(text)) walk.record.ask("Exports shell functions to other programs");
   }
   const names = args.filter(({ text }) => !/^[-+]/.test(text));
-  if (args.some(({ text }) => /^-\w*i/.test(text))) {
+  // Numbers, and letters in another case.
+  if (args.some(({ text }) => /^-\w*[iluc]/.test(text))) {
     setting.state.integers = new Set([
       ...setting.state.integers,
       ...names.map(({ text }) => text.replace(/\W.*$/s, "")),
@@ -79,20 +69,16 @@ const popd: Builtin = (_, { state }) => {
 
 const source: Builtin = ({ args }, setting, walk) => {
   const [file] = args;
-  if (file?.content !== undefined) {
+  if (file?.content !== undefined)
     return runShell({ kind: "shell", code: file.content, here: true }, setting, walk) ?? UNKNOWN;
-  }
   if (file && /(?:^|\/)\.?\w*env[\w.-]*\/(?:bin|Scripts)\/activate$/.test(file.text) && !file.text.includes("..")) {
     walk.record.markProject();
     return "";
   }
-  if (file?.text === "/dev/stdin" && setting.input.kind === "text") {
-    return runShell({ kind: "shell", code: setting.input.text, here: true }, setting, walk) ?? UNKNOWN;
-  }
+  runEffects(reads(args.slice(0, 1)), setting, walk);
   if (file && isKnown(file) && !file.glob) {
     const otherwise = [askForCode(`Runs the script ${shown(file)} in this shell`)];
-    const script = { kind: "script", source: { of: "file", path: file }, here: true, otherwise } as const;
-    runEffects([{ kind: "read", path: file }, script], setting, walk);
+    runEffects([{ kind: "script", source: { of: "file", path: file }, here: true, otherwise }], setting, walk);
   } else walk.record.askUnknown("Runs a script in this shell that is not known before it runs");
   for (const name of setting.state.variables.keys()) setting.state.variables.set(name, [UNKNOWN_ARG]);
   setting.state.cwds = undefined;
@@ -118,10 +104,12 @@ const runRest: Builtin = ({ name, args }, setting, walk) => {
   return output;
 };
 
-const alias: Builtin = ({ args }, { state }, walk) => {
+/** Some shells expand an alias in scripts, others run the program of that name: both count. */
+const alias: Builtin = ({ args }, setting, walk) => {
   for (const { text } of args) {
-    const equals = text.indexOf("=");
-    if (equals > 0) state.aliases.set(text.slice(0, equals), [text.slice(equals + 1)]);
+    const [, name, code = ""] = /^([\w.-]+)=(.*)$/s.exec(text) ?? [];
+    const own = code.split(/\s/, 1)[0] === name ? `command ${code}` : code;
+    if (name !== undefined) walk.code(`${name}() { ${own} "$@"; command ${name} "$@"; }`, setting);
   }
   if (args.some(({ text }) => text.includes(UNKNOWN)))
     walk.record.askAlways("Makes an alias that is not known before it runs");
@@ -136,29 +124,32 @@ const trap: Builtin = ({ args }, setting, walk) => {
   return UNKNOWN;
 };
 
-const set: Builtin = ({ args }, { state }) => {
+const set: Builtin = ({ args }, { state }, walk) => {
+  if (args.some(({ text }) => /^\+\w*B|^braceexpand$/.test(text))) walk.record.askAlways(READS_OTHERWISE);
   const dashes = args.findIndex(({ text }) => text === "--");
   const first = dashes >= 0 ? dashes + 1 : args.findIndex(({ text }) => !/^[-+]/.test(text));
-  const options = args.slice(0, first < 0 ? args.length : first);
-  if (first >= 0 && !options.some(({ text }) => /^[-+]\w*o$/.test(text))) state.positional = args.slice(first);
+  const takesName = args.slice(0, Math.max(first, 0)).some(({ text }) => /^[-+]\w*o$/.test(text));
+  if (first >= 0 && !takesName) state.positional = args.slice(first);
   return args.length === 0 ? UNKNOWN : "";
 };
 
-const shift: Builtin = ({ args }, { state }) => {
-  const count = args[0] === undefined ? 1 : Number(args[0].text);
-  const open = state.positional?.some((arg) => arg.splits || arg.glob) ?? true;
-  state.positional = open || Number.isNaN(count) ? undefined : state.positional?.slice(count);
+const shift: Builtin = (_, { state }) => {
+  state.positional = undefined;
   return "";
 };
 
-/** `read` and `mapfile` set variables from their input. */
-const read: Builtin = ({ name, args }, setting, walk) => {
-  const grammar = name === "read" ? "a:d:ei:n:N:p:rst:u:" : "d:n:O:s:tu:C:c:";
-  const options = readOptions(args, { short: grammar });
-  for (const { text } of valuesOf(options, "C")) runShell({ kind: "shell", code: text, here: true }, setting, walk);
-  const names = [...options.operands, ...valuesOf(options, "a")];
-  const fallback = name === "read" ? "REPLY" : "MAPFILE";
-  forgetVariables(names.length > 0 ? names : [knownArg(fallback)], setting, walk);
+/** Options of these built-ins whose value is a text: a prompt, a delimiter. */
+const BEFORE_VALUE = /^-\w*[dip]$/;
+
+/** `read`, `mapfile`, `getopts` and `wait -p` set the variables that they name. */
+const sets: Builtin = ({ name, args }, setting, walk) => {
+  if (args.some(({ text }) => /^-\w*C/.test(text))) walk.record.askAlways("Runs code for lines of its input");
+  const isName = ({ text }: Arg, at: number) => {
+    const option = args[at - 1]?.text ?? "";
+    return name === "wait" ? /^-\w*p$/.test(option) : /^[A-Za-z_\0]/.test(text) && !BEFORE_VALUE.test(option);
+  };
+  const standard = name === "wait" ? [] : ["REPLY", "MAPFILE", "OPTARG"].map(knownArg);
+  forgetVariables([...args.filter(isName), ...standard], setting, walk);
   return "";
 };
 
@@ -178,7 +169,6 @@ const unset: Builtin = ({ args }, setting, walk) => {
     if (name.text.includes("[") || name.text.includes(UNKNOWN)) evaluateText(name.text, setting, walk);
     setting.state.variables.set(name.text, [knownArg("")]);
     setting.state.functions.delete(name.text);
-    setting.state.aliases.delete(name.text);
   }
   return "";
 };
@@ -192,12 +182,14 @@ const calculate: Builtin = ({ args }, setting, walk) => {
   return "";
 };
 
+/** `-v` and `-R` evaluate a subscript, and other shells than bash each integer. */
 const test: Builtin = ({ args }, setting, walk) => {
-  checkTestArguments(args, setting, walk);
+  const named = args.filter((_, at) => /^-[vR]$/.test(args[at - 1]?.text ?? ""));
+  const integers = args.some(({ text }) => ARITHMETIC.has(text)) ? args.filter(isKnown) : [];
+  for (const { text } of [...named, ...integers]) if (/[[\0`$]/.test(text)) evaluateText(text, setting, walk);
   return "";
 };
 
-/** A built-in that loads or binds code with one of its options. */
 function unless(option: RegExp, reason: string): Builtin {
   return (call, _, walk) => {
     if (call.args.some(({ text }) => option.test(text))) walk.record.askAlways(reason);
@@ -205,97 +197,44 @@ function unless(option: RegExp, reason: string): Builtin {
   };
 }
 
-/** `wait -p` and `getopts` set a variable; `printf -v` and `read` have their own. */
-const wait: Builtin = ({ args }, setting, walk) => {
-  const names = args.filter((_, at) => /^-\w*p$/.test(args[at - 1]?.text ?? ""));
-  forgetVariables(names, setting, walk);
-  return "";
-};
+const named = (names: string, builtin: Builtin) => names.split(" ").map((name) => [name, builtin] as const);
 
-const getopts: Builtin = ({ args }, setting, walk) => {
-  forgetVariables(args.slice(1, 2), setting, walk);
-  return "";
-};
-
-const ORDINARY =
-  ": true false pwd dirs type times umask ulimit jobs bg fg disown break continue return exit logout suspend caller help echo";
-
-/** Every built-in by name. */
 export const builtins: ReadonlyMap<string, Builtin> = new Map<string, Builtin>([
-  ...ORDINARY.split(" ").map((name): [string, Builtin] => [name, nothing]),
-  ...[...declarations].map((name): [string, Builtin] => [name, declare]),
+  ...named(": true false pwd dirs type times umask ulimit jobs bg fg disown break continue return exit", nothing),
+  ...named("logout suspend caller help echo unalias", nothing),
+  ...named([...declarations].join(" "), declare),
+  ...named("cd chdir", cd),
+  ...named("source .", source),
+  ...named("command builtin exec", runRest),
+  ...named("read mapfile readarray wait getopts", sets),
+  ...named("test [", test),
   ["eval", evaluate],
-  ["cd", cd],
-  ["chdir", cd],
   ["pushd", pushd],
   ["popd", popd],
-  ["source", source],
-  [".", source],
-  ["command", runRest],
-  ["builtin", runRest],
-  ["exec", runRest],
   ["alias", alias],
-  ["unalias", nothing],
   ["trap", trap],
   ["set", set],
   ["shift", shift],
-  ["read", read],
-  ["mapfile", read],
-  ["readarray", read],
   ["printf", printf],
   ["unset", unset],
   ["let", calculate],
-  ["test", test],
-  ["[", test],
-  ["wait", wait],
-  ["getopts", getopts],
   ["hash", unless(/^-\w*p/, "Makes a command name run another program")],
   ["history", unless(/^-\w*[wanr]/, "Reads or writes a file of the shell's history")],
   ["enable", unless(/^-\w*[fn]/, "Loads or switches off built-in commands of the shell")],
   ["complete", unless(/^-\w*[CF]/, "Makes the shell run code when it completes a word")],
   ["compgen", unless(/^-\w*[CFW]/, "Makes the shell run code when it completes a word")],
-  [
-    "shopt",
-    unless(
-      /^(?:dotglob|nocaseglob|lastpipe|expand_aliases|extquote|compat\d+)$/,
-      "Changes how the shell reads what follows",
-    ),
-  ],
+  ["shopt", unless(/^(?:dotglob|nocaseglob|lastpipe|expand_aliases|extquote|compat\d+)$/, READS_OTHERWISE)],
   ["bind", unless(/./, "Binds keys of the shell to commands")],
   ["fc", unless(/^-\w*[es]|^[^-]/, "Runs a command of the shell's history again")],
 ]);
 
-/** Operators of `[[ … ]]`, `[` and `test` that evaluate their operands as arithmetic. */
-const ARITHMETIC = new Set(["-eq", "-ne", "-lt", "-le", "-gt", "-ge"]);
-
-/** Walks the commands inside a `[[ … ]]`. */
 export function walkTest(expression: TestExpression, setting: Setting, walk: Walk): void {
-  switch (expression.type) {
-    case "TestUnary": {
-      const operand = expandValue(expression.operand, setting, walk);
-      if (/^-[vR]$/.test(expression.operator) && /[[\0]/.test(operand.text)) evaluateText(operand.text, setting, walk);
-      return;
-    }
-    case "TestBinary": {
-      const operands = [expandValue(expression.left, setting, walk), expandValue(expression.right, setting, walk)];
-      if (ARITHMETIC.has(expression.operator)) for (const { text } of operands) evaluateText(text, setting, walk);
-      return;
-    }
-    case "TestLogical":
-      for (const operand of expression.operands) walkTest(operand, setting, walk);
-      return;
-    case "TestNot":
-      walkTest(expression.operand, setting, walk);
-      return;
-    case "TestGroup":
-      walkTest(expression.expression, setting, walk);
-      return;
-  }
-}
-
-/** Checks the arguments of `[` and `test`: `-v` and `-R` evaluate a subscript, and other shells than bash each integer. */
-function checkTestArguments(args: readonly Arg[], setting: Setting, walk: Walk): void {
-  const named = args.filter((_, at) => /^-[vR]$/.test(args[at - 1]?.text ?? ""));
-  const integers = args.some(({ text }) => ARITHMETIC.has(text)) ? args.filter(isKnown) : [];
-  for (const { text } of [...named, ...integers]) if (/[[\0`$]/.test(text)) evaluateText(text, setting, walk);
+  if (expression.type === "TestUnary") {
+    const { text } = expandValue(expression.operand, setting, walk);
+    if (/^-[vR]$/.test(expression.operator) && /[[\0]/.test(text)) evaluateText(text, setting, walk);
+  } else if (expression.type === "TestBinary") {
+    const operands = [expression.left, expression.right].map((word) => expandValue(word, setting, walk).text);
+    if (ARITHMETIC.has(expression.operator)) evaluateText(operands.join(" "), setting, walk);
+  } else
+    for (const inner of Object.values(expression).flat()) if (typeof inner === "object") walkTest(inner, setting, walk);
 }

@@ -1,82 +1,102 @@
 /** Expansion of words as in bash, as far as values are known before the command runs; walks the commands inside. */
-import {
-  type ArithmeticExpansionPart,
-  type CommandExpansionPart,
-  type DoubleQuotedChild,
-  type ProcessSubstitutionPart,
-  parse,
-  type Word,
-  type WordPart,
-} from "unbash";
-import { type Arg, knownArg, TOKEN, UNKNOWN, UNKNOWN_ARGS } from "./arg.ts";
-import { walkArithmetic } from "./arithmetic.ts";
-import { type Expansion, expandParameter, expandVariable, type ParameterContext } from "./expand-parameter.ts";
-import { FieldBuilder } from "./field-builder.ts";
+import type { DoubleQuotedChild, ParameterExpansionPart, ParameterOperation, Word, WordPart } from "unbash";
+import { judgeVariable } from "../rules/sensitive-variables.ts";
+import { type Arg, isKnown, knownArg, TOKEN, UNKNOWN, UNKNOWN_ARG, UNKNOWN_ARGS } from "./arg.ts";
+import { evaluateText, walkArithmetic } from "./arithmetic.ts";
 import { TooMuchToJudge } from "./recorder.ts";
 import { forkState, NO_INPUT, type Output, type Setting, variable, type Walk } from "./shell-state.ts";
 
 /** Shorter words are read whatever they hold (UTF-16 units). */
 const LONG_WORD = 4096;
 const MAX_TANGLES = 500;
+/** No real word has as many quotes and expansions. */
+const MAX_PARTS = 5000;
+/** Values that expansions build up; a longer one is as good as unknown (UTF-16 units). */
+const MAX_VALUE = 8192;
 const TILDE = /^~([A-Za-z0-9_.+-]*)(?=\/|$)/;
-
 /** A tilde at the start of a word, or behind the sign of a word like an assignment: `of=~/x`. */
 const BEFORE_TILDE = /^([A-Za-z_]\w*\+?=)?(?=~)/;
+const GLOB = /[*?[]/;
+
+/** `single`: the shell neither splits the word nor matches it. */
+type Mode = { readonly setting: Setting; readonly walk: Walk; readonly single: boolean };
 
 /** Words that `word` expands to: none, one or several. */
 export function expandWord(word: Word, setting: Setting, walk: Walk): readonly Arg[] {
   return expand(word, { setting, walk, single: false });
 }
 
-/** All words of a list. */
 export function expandWords(words: readonly Word[], setting: Setting, walk: Walk): readonly Arg[] {
   return words.flatMap((word) => expandWord(word, setting, walk));
 }
 
 /** Value of `word` where the shell neither splits nor matches: in assignments, `case`, `[[ ]]` and `<<<`. */
 export function expandValue(word: Word, setting: Setting, walk: Walk): Arg {
-  const [first, ...more] = expand(word, { setting, walk, single: true });
-  if (!first) return knownArg("");
+  return only(expand(word, { setting, walk, single: true }));
+}
+
+/** Value of the parts of a here-document or of an arithmetic word. */
+export function expandParts(parts: readonly WordPart[], setting: Setting, walk: Walk): Arg {
+  const mode = { setting, walk, single: true };
+  return only(joined(parts.flatMap((part) => piecesOf(part, mode))));
+}
+
+function only([first = knownArg(""), ...more]: readonly Arg[]): Arg {
   return more.length === 0 ? first : { ...first, text: [first, ...more].map(({ text }) => text).join(" ") };
 }
 
-/** Text of a here-document. */
-export function expandDocument(text: string, parts: readonly WordPart[] | undefined, at: ParameterContext): Arg {
-  if (!parts) return knownArg(text);
-  const fields = new FieldBuilder("", true);
-  for (const part of parts) addPart(part, fields, { ...at, single: true });
-  return fields.build()[0] ?? knownArg("");
-}
-
-type Mode = ParameterContext & { readonly single: boolean };
-
 function expand(word: Word, mode: Mode): readonly Arg[] {
-  const fields = expandPieces(word, mode);
-  mode.walk.record.countWords(fields.length);
-  return fields;
-}
-
-function expandPieces(word: Word, mode: Mode): readonly Arg[] {
-  if (isTangled(word.text)) throw new TooMuchToJudge();
   const { parts } = word;
-  if (!mode.single && parts?.some((part) => part.type === "BraceExpansion")) return expandBraced(word, parts, mode);
-  const { state } = mode.setting;
-  const fields = new FieldBuilder(variable(state, "IFS")[0]?.text ?? " \t\n", mode.single);
-  if (!parts) {
-    fields.quoted(BEFORE_TILDE.test(word.text) ? withTilde(word.text, word.value, mode) : word.value);
-    return fields.build();
-  }
-  for (const [index, part] of parts.entries()) {
-    const alone = index === 0 && part.type === "Literal" && BEFORE_TILDE.test(part.text);
-    if (alone && (part.text.includes("/") || parts.length === 1)) fields.quoted(withTilde(part.text, part.value, mode));
-    else addPart(part, fields, mode);
-  }
-  return fields.build();
+  const isLong = [word, ...(parts ?? [])].some((part) => "parts" in part && (part.parts?.length ?? 0) > MAX_PARTS);
+  if (isLong || isTangled(word.text)) throw new TooMuchToJudge();
+  const isBraced = !mode.single && parts?.some((part) => part.type === "BraceExpansion");
+  const args = parts && isBraced ? expandBraced(word, parts, mode) : joined(piecesOfWord(word, mode));
+  mode.walk.record.countWords(args.length);
+  return args;
 }
 
 /** A long word without quotes that consists of patterns and expansions: the parser takes it apart in quadratic time. */
 function isTangled(text: string): boolean {
   return text.length > LONG_WORD && !/['"]/.test(text) && (text.match(/[*?[{$]/g)?.length ?? 0) > MAX_TANGLES;
+}
+
+type Bit = Arg & { readonly isSolid: boolean };
+type Piece = readonly Bit[];
+
+const solid = (arg: Arg): Bit => ({ ...arg, isSolid: true });
+const literal = (text: string): Piece => [solid(knownArg(text))];
+
+type OpenBit = { -readonly [Key in keyof Bit]: Bit[Key] };
+
+function joined(pieces: readonly Piece[]): readonly Arg[] {
+  const bits: OpenBit[] = [];
+  for (const piece of pieces) {
+    for (const [at, bit] of piece.entries()) {
+      const last = bits.at(-1);
+      if (at > 0 || last === undefined) bits.push({ ...bit });
+      else append(last, bit);
+    }
+  }
+  return bits.filter(({ isSolid, text }) => isSolid || text !== "").map(({ isSolid, ...arg }) => arg);
+}
+
+function append(last: OpenBit, bit: Bit): void {
+  if (last.text.length + bit.text.length <= MAX_VALUE) last.text += bit.text;
+  else if (!last.text.endsWith(UNKNOWN)) last.text += UNKNOWN;
+  last.glob ||= bit.glob;
+  last.splits ||= bit.splits;
+  last.isSolid ||= bit.isSolid;
+  if (bit.content !== undefined) last.content = bit.content;
+}
+
+function piecesOfWord({ text, value, parts }: Word, mode: Mode): readonly Piece[] {
+  if (!parts) return [literal(BEFORE_TILDE.test(text) ? withTilde(text, value, mode) : value)];
+  return parts.flatMap((part, at) => {
+    const isTilde = at === 0 && part.type === "Literal" && BEFORE_TILDE.test(part.text);
+    if (isTilde && (part.text.includes("/") || parts.length === 1))
+      return [literal(withTilde(part.text, part.value, mode))];
+    return piecesOf(part, mode);
+  });
 }
 
 /** Bash expands braces on the text and then reads each result as a word. */
@@ -86,17 +106,9 @@ function expandBraced(word: Word, parts: readonly WordPart[], mode: Mode): reado
     walkParts(parts, mode);
     return [UNKNOWN_ARGS];
   }
-  return texts.flatMap((text) => {
-    const command = parse(`: ${text}`).commands[0]?.command;
-    const suffix = command?.type === "Command" ? command.suffix : [];
-    const only = suffix[0];
-    if (only?.type !== "Word") return text === "" ? [] : [UNKNOWN_ARGS];
-    // A remaining brace is a literal one.
-    const fields = new FieldBuilder(" \t\n", false);
-    for (const part of only.parts ?? []) addPart(part, fields, mode);
-    const expanded = only.parts ? fields.build() : [knownArg(withTilde(only.text, only.value, mode))];
-    return suffix.length === 1 ? expanded : [UNKNOWN_ARGS];
-  });
+  return texts
+    .filter((text) => text !== "")
+    .map((text) => ({ ...knownArg(withTilde(text, text, mode)), glob: GLOB.test(text) }));
 }
 
 /** Expands `~`, `~/x`, `~+` and `~user`. `written` keeps the escapes: `\~` is not a home. */
@@ -105,166 +117,194 @@ function withTilde(written: string, value: string, mode: Mode): string {
   if (name !== "") return name + withTilde(written.slice(name.length), value.slice(name.length), mode);
   const match = TILDE.exec(written);
   if (!match) return value;
-  const { state } = mode.setting;
   const rest = value.slice(match[0].length);
-  const user = match[1] ?? "";
-  if (user === "") return `${variable(state, "HOME")[0]?.text ?? UNKNOWN}${rest}`;
-  if (user === "+") return `${variable(state, "PWD")[0]?.text ?? UNKNOWN}${rest}`;
-  if (user === "-") return `${variable(state, "OLDPWD")[0]?.text ?? UNKNOWN}${rest}`;
+  const [, user = ""] = match;
+  const named = { "": "HOME", "+": "PWD", "-": "OLDPWD" }[user];
+  if (named !== undefined) return `${variable(mode.setting.state, named)[0]?.text ?? UNKNOWN}${rest}`;
   if (/^[+-]?\d+$/.test(user)) return UNKNOWN;
   return `${user === "root" ? "/root" : `/home/${user}`}${rest}`;
 }
 
-function addPart(part: WordPart, fields: FieldBuilder, mode: Mode): void {
+function piecesOf(part: WordPart, mode: Mode): readonly Piece[] {
   switch (part.type) {
     case "Literal":
     case "SingleQuoted":
     case "AnsiCQuoted":
-      fields.quoted(part.value);
-      return;
+      return [literal(part.value)];
     case "DoubleQuoted":
-    case "LocaleString":
-      fields.quoted("");
-      for (const child of part.parts) addQuoted(child, fields, mode);
-      return;
+    case "LocaleString": {
+      const pieces = part.parts.map((child) => quotedPiece(child, mode));
+      // `"$@"` without elements is no word.
+      return pieces.length > 0 && pieces.every((piece) => piece.length === 0) ? [] : [literal(""), ...pieces];
+    }
     case "Glob":
-      walkParts(part.parts ?? [], mode);
-      fields.glob(part.value);
-      return;
     case "ExtendedGlob":
       walkParts(part.parts ?? [], mode);
-      fields.glob("*");
-      return;
+      return [[solid({ ...knownArg(part.type === "Glob" ? part.value : "*"), glob: !mode.single })]];
     case "BraceExpansion":
       walkParts(part.parts ?? [], mode);
-      fields.quoted(part.text);
-      return;
+      return [literal(part.text)];
     case "ProcessSubstitution":
-      fields.substitution(substituted(part, mode));
-      return;
+      return [[solid({ ...knownArg("/dev/fd/63"), content: printed(part, mode) })]];
     case "SimpleExpansion":
     case "ParameterExpansion":
     case "CommandExpansion":
-    case "ArithmeticExpansion":
-      addUnquoted(expansionOf(part, mode).elements, fields);
+    case "ArithmeticExpansion": {
+      const { elements } = expansionOf(part, mode);
+      return [mode.single ? oneOf(elements) : elements.flatMap((arg) => splitOf(arg, mode))];
+    }
   }
 }
 
-function addUnquoted(elements: readonly Arg[], fields: FieldBuilder): void {
-  for (const [index, arg] of elements.entries()) {
-    if (index > 0) fields.separate();
-    fields.unquoted(arg);
-  }
-}
-
-function addQuoted(part: DoubleQuotedChild, fields: FieldBuilder, mode: Mode): void {
-  if (part.type === "Literal") {
-    fields.quoted(part.value);
-    return;
-  }
+function quotedPiece(part: DoubleQuotedChild, mode: Mode): Piece {
+  if (part.type === "Literal") return literal(part.value);
   const { elements, separate } = expansionOf(part, mode);
-  if (separate) {
-    fields.elements(elements);
-    return;
-  }
-  for (const [index, arg] of elements.entries()) {
-    if (index > 0) fields.quoted(" ");
-    fields.value(arg);
-  }
+  return separate && !mode.single ? elements.map(solid) : oneOf(elements);
 }
 
-type Expanding = Extract<
-  DoubleQuotedChild,
-  { type: "SimpleExpansion" | "ParameterExpansion" | "CommandExpansion" | "ArithmeticExpansion" }
->;
+function oneOf(elements: readonly Arg[]): Piece {
+  const text = elements.map((arg) => arg.text).join(" ");
+  const isLong = text.length > MAX_VALUE;
+  return [{ ...only(elements), text: isLong ? UNKNOWN : text, splits: false, isSolid: false }];
+}
 
-function expansionOf(part: Expanding, mode: Mode): Expansion {
+/** Words of an unquoted value. Where the command set IFS, they are not known. */
+function splitOf(arg: Arg, { setting }: Mode): Piece {
+  const { text } = arg;
+  const isPlain = variable(setting.state, "IFS")[0]?.text === " \t\n" || !/\W/.test(text);
+  if (text.includes(UNKNOWN) || text.length > MAX_VALUE || !isPlain)
+    return [solid({ ...arg, text: text.includes(UNKNOWN) ? text : UNKNOWN, splits: true })];
+  return text.split(/[ \t\n]+/).map((piece) => ({
+    ...knownArg(piece),
+    glob: arg.glob || GLOB.test(piece),
+    isSolid: false,
+  }));
+}
+
+function walkParts(parts: readonly WordPart[], mode: Mode): void {
+  for (const part of parts) piecesOf(part, { ...mode, single: true });
+}
+
+/** Values of an expansion. `separate`: in double quotes each one stays a word of its own (`"$@"`). */
+type Expansion = { readonly elements: readonly Arg[]; readonly separate: boolean };
+
+const one = (arg: Arg): Expansion => ({ elements: [arg], separate: false });
+
+function expansionOf(part: Exclude<DoubleQuotedChild, { type: "Literal" }>, mode: Mode): Expansion {
   switch (part.type) {
     case "SimpleExpansion":
-      return expandVariable(part.text.slice(1), mode.setting);
+      return namedValue(part.text.slice(1), mode);
     case "ParameterExpansion":
-      return expandParameter(part, { ...mode, value: (word) => expandValue(word, mode.setting, mode.walk) });
+      return parameterOf(part, mode);
     case "CommandExpansion":
-      return { elements: [knownArg(printed(part, mode).replace(/\n+$/, ""))], separate: false };
+      return one(knownArg(printed(part, mode).replace(/\n+$/, "")));
     case "ArithmeticExpansion":
-      return { elements: [knownArg(calculated(part, mode))], separate: false };
+      if (part.expression) walkArithmetic(part.expression, mode.setting, mode.walk, expandParts);
+      return one(knownArg(TOKEN));
   }
 }
 
-/** True when the parser ended a substitution too early, at a delimiter around it: `${x/$(rm /)/y}`. */
-function isCutShort(text: string): boolean {
-  return !/[)`}]$/.test(text);
-}
-
-/** Output of a command substitution. */
-function printed(part: CommandExpansionPart, { setting, walk }: Mode): string {
-  const { script } = part;
-  if (!script || isCutShort(part.text)) {
-    walk.record.askAlways(`The substitution ${part.text.slice(0, 60)} cannot be read`);
+function printed(part: Extract<WordPart, { type: "CommandExpansion" | "ProcessSubstitution" }>, mode: Mode): Output {
+  const { script, text } = part;
+  const { setting, walk } = mode;
+  // The parser ends some substitutions too early, at a delimiter around them: `${x/$(rm /)/y}`.
+  if (!script || !/[)`}]$/.test(text)) {
+    walk.record.askAlways(`The substitution ${text.slice(0, 60)} cannot be read`);
     return UNKNOWN;
   }
-  const inner = { ...setting, state: forkState(setting.state), input: NO_INPUT };
   // `${ …; }` runs in this shell; other substitutions run in a subshell.
-  const own = part.text.startsWith("${") ? { ...inner, state: setting.state } : inner;
-  return walk.record.nested(() => walk.script(script, own));
-}
-
-function calculated(part: ArithmeticExpansionPart, mode: Mode): string {
-  if (part.expression)
-    walkArithmetic(part.expression, mode.setting, mode.walk, (inner) => expandDocument("", inner, mode).text);
-  return TOKEN;
-}
-
-function substituted(part: ProcessSubstitutionPart, { setting, walk }: Mode): Output {
-  const { script } = part;
-  if (!script || isCutShort(part.text)) {
-    walk.record.askAlways(`The substitution ${part.text.slice(0, 60)} cannot be read`);
-    return UNKNOWN;
-  }
-  const input = part.operator === ">" ? ({ kind: "data", from: "another command" } as const) : NO_INPUT;
-  const inner = { ...setting, state: forkState(setting.state), input, parallel: true };
+  const state = text.startsWith("${") ? setting.state : forkState(setting.state);
+  const isProcess = part.type === "ProcessSubstitution";
+  const input = isProcess && part.operator === ">" ? ({ kind: "data", from: "another command" } as const) : NO_INPUT;
+  const inner = { ...setting, state, input, parallel: isProcess || setting.parallel };
   return walk.record.nested(() => walk.script(script, inner));
 }
 
-/** Walks the commands inside parts whose value is not needed. */
-function walkParts(parts: readonly WordPart[], mode: Mode): void {
-  for (const part of parts) addPart(part, new FieldBuilder("", true), mode);
+function namedValue(name: string, { setting: { state } }: Mode): Expansion {
+  if (name === "@" || name === "*") return { elements: state.positional ?? [UNKNOWN_ARGS], separate: name === "@" };
+  if (/^[1-9]\d*$/.test(name)) return one(elementAt(state.positional, Number(name) - 1));
+  if (/^[?#$!-]$/.test(name)) return one(knownArg(TOKEN));
+  return one(name === "_" ? UNKNOWN_ARG : (variable(state, name)[0] ?? knownArg("")));
 }
 
-/** A word whose braces expand to more words than this is unknown. */
-const MAX_WORDS = 200;
-/** Longer words (UTF-16 units) are not taken apart: the search for the braces' ends is quadratic. */
-const MAX_BRACED = 2000;
-/** A text in quotes, an escape, or a parameter in which no brace expands. */
-const SOLID = /\\[\s\S]|'[^']*'|"(?:[^"\\]|\\[\s\S])*"|`(?:[^`\\]|\\[\s\S])*`|\$\{[^}]*\}|[\s\S]/gy;
-
-/** Words that bash makes of the braces in the source text of one word, before every other expansion; undefined for a sequence, too many words or too long a text. */
-function expandBraces(source: string): readonly string[] | undefined {
-  if (source.length > MAX_BRACED) return undefined;
-  const pieces = source.match(SOLID) ?? [];
-  const braces = [...pieces.keys()].filter((at) => pieces[at] === "{").map((at) => ({ at, ...itemsFrom(pieces, at) }));
-  const first = braces.find(({ items = [] }) => items.length > 1 || items[0]?.includes("..") === true);
-  if (first?.items === undefined) return [source];
-  if (first.items.length === 1) return undefined;
-  const before = pieces.slice(0, first.at).join("");
-  const tails = expandBraces(pieces.slice(first.end).join(""));
-  const middles = first.items.map(expandBraces);
-  if (tails === undefined || middles.includes(undefined)) return undefined;
-  const words = middles.flatMap((each = []) => each.flatMap((middle) => tails.map((tail) => before + middle + tail)));
-  return words.length > MAX_WORDS ? undefined : words;
-}
-
-/** Texts between the commas of the brace at `start`, and the position after it; undefined for one without an end. */
-function itemsFrom(pieces: readonly string[], start: number) {
-  const items = [""];
-  let depth = 0;
-  for (let at = start; at < pieces.length; at += 1) {
-    const piece = pieces[at] ?? "";
-    if (piece === "}" && depth === 1) return { items, end: at + 1 };
-    if (piece === "," && depth === 1) items.push("");
-    else if (depth > 0) items[items.length - 1] += piece;
-    if (piece === "{") depth += 1;
-    else if (piece === "}") depth -= 1;
+/** The value of `${…}`. The commands inside it are walked; only a plain value and an element are known. */
+function parameterOf(part: ParameterExpansionPart, mode: Mode): Expansion {
+  const { parameter, index, prefix, operation } = part;
+  if (operation) readOperands(operation, parameter, mode);
+  if (prefix === "#") return one(knownArg(TOKEN));
+  const base = index ? elementOf(parameter, index, mode) : namedValue(parameter, mode);
+  if (prefix === "!") {
+    // The value is the name of another variable, whose subscript is evaluated.
+    evaluateText(base.elements.map(({ text }) => text.replace(/^\w*$/, "")).join(" "), mode.setting, mode.walk);
+    return one(operation ? UNKNOWN_ARGS : UNKNOWN_ARG);
   }
-  return undefined;
+  if (!operation) return base;
+  const isList = base.separate || /^[@*]$/.test(parameter) || /^(?:Names|Unknown)$/.test(operation.type);
+  return { ...base, elements: isList ? [UNKNOWN_ARGS] : [UNKNOWN_ARG] };
+}
+
+/** Values of an operation's words, which may be evaluated once more, or assigned. */
+function readOperands(operation: ParameterOperation, name: string, { setting, walk }: Mode): void {
+  const words = Object.values(operation).filter((each): each is Word => typeof each === "object");
+  const operands = words.map((word) => expandValue(word, setting, walk));
+  if (operation.type === "Slice") for (const { text } of operands) evaluateText(text, setting, walk);
+  if (operation.type === "Transform" && operands[0]?.text === "P")
+    walk.record.askUnknown("A prompt string is expanded, which can run commands");
+  if (operation.type === "Default" && operation.operator.endsWith("=")) {
+    judgeVariable(name, operands[0] ?? knownArg(""), walk.record);
+    setting.state.variables.set(name, [UNKNOWN_ARG]);
+  }
+}
+
+function elementOf(name: string, index: Word, { setting, walk }: Mode): Expansion {
+  const elements = variable(setting.state, name);
+  const known = elements.every(isKnown);
+  if (index.text === "@" || index.text === "*")
+    return { elements: known ? elements : [UNKNOWN_ARGS], separate: index.text === "@" };
+  const { text } = expandValue(index, setting, walk);
+  evaluateText(text, setting, walk);
+  return one(/^\d+$/.test(text) ? elementAt(known ? elements : undefined, Number(text)) : UNKNOWN_ARG);
+}
+
+/** Element of a list, unless one before it may be none or several. */
+function elementAt(elements: readonly Arg[] | undefined, index: number): Arg {
+  const isOpen = elements?.slice(0, index + 1).some((arg) => arg.splits || arg.glob) ?? true;
+  return isOpen ? UNKNOWN_ARG : (elements?.[index] ?? knownArg(""));
+}
+
+/** A word whose braces expand to more words than this is unknown, and a longer one (UTF-16 units). */
+const MAX_WORDS = 200;
+const MAX_BRACED = 2000;
+
+/** Words that bash makes of the lists in braces; undefined for other braces, quotes in them, and too many words. */
+function expandBraces(source: string): readonly string[] | undefined {
+  const words = source.length > MAX_BRACED || /['"`\\$()]|\.\./.test(source) ? [] : bracedWords(source);
+  return words.length === 0 || words.length > MAX_WORDS ? undefined : words;
+}
+
+/** None when there are too many. A brace without its end or without a comma stands for itself. */
+function bracedWords(source: string): readonly string[] {
+  for (let open = source.indexOf("{"); open >= 0; open = source.indexOf("{", open + 1)) {
+    const [items, rest] = listAt(source, open);
+    if (items.length < 2) continue;
+    const inner = items.map(bracedWords);
+    const tails = bracedWords(rest);
+    if (inner.some(({ length }) => length === 0) || inner.flat().length * tails.length > MAX_WORDS) return [];
+    return inner.flat().flatMap((item) => tails.map((tail) => source.slice(0, open) + item + tail));
+  }
+  return [source];
+}
+
+/** Items of the list whose brace is at `open`, and the text behind it; no items for a brace without its end. */
+function listAt(source: string, open: number): readonly [items: readonly string[], rest: string] {
+  const items: string[] = [];
+  let [depth, start] = [0, open + 1];
+  for (let at = open; at < source.length; at += 1) {
+    depth += { "{": 1, "}": -1 }[source.charAt(at)] ?? 0;
+    if (depth > 1 || (depth === 1 && source[at] !== ",")) continue;
+    items.push(source.slice(start, at));
+    start = at + 1;
+    if (depth === 0) return [items, source.slice(start)];
+  }
+  return [[], ""];
 }

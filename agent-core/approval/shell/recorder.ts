@@ -13,13 +13,11 @@ export type GrantForm = "prefix" | "exact" | "never";
  */
 export type Reach = "inside" | "network" | "outside";
 
-/** One simple command of the whole. */
 export type CommandPart = {
   /** The command's words; undefined when one of them is not known. */
   readonly words: readonly string[] | undefined;
   /** Known text of its standard input: code for an interpreter, statements for a database. */
   readonly input: string | undefined;
-  /** Name of the program, without folder. */
   readonly program: string;
   /** Folders that the command may run in; undefined when they are not known. */
   readonly folders: readonly string[] | undefined;
@@ -33,7 +31,6 @@ export type CommandPart = {
   readonly scripts: readonly ReadScript[];
 };
 
-/** A script that was read: its path and its name in it, and its text. */
 export type ReadScript = { readonly path: string; readonly text: string };
 
 /** Commands and substitutions that one verdict examines; a person decides on a command with more. */
@@ -48,25 +45,20 @@ const MAX_WORDS = 5000;
 export type Finding = {
   readonly level: Exclude<Level, "safe">;
   readonly reason: string;
-  /** Needs an answer in every mode: see `CommandVerdict.always`. */
+  /** Needs an answer in every mode. */
   readonly always: boolean;
   readonly grant: GrantForm;
   /** Asks only because unread code runs: a sandbox confines what that code does. */
   readonly contained?: boolean;
-  /** Concerns a read; no code runs that is not read. */
   readonly reads?: true;
 };
 
 type OpenPart = {
-  words: readonly string[] | undefined;
-  input: string | undefined;
-  program: string;
-  folders: readonly string[] | undefined;
-  findings: Finding[];
+  -readonly [Key in keyof Omit<CommandPart, "level" | "readOnly" | "grant" | "scripts">]: CommandPart[Key];
+} & {
+  readonly findings: Finding[];
+  readonly scripts: ReadScript[];
   changes: boolean;
-  reach: Reach;
-  looks: boolean;
-  scripts: ReadScript[];
 };
 
 /** Thrown when a command expands into more than can be judged in time. */
@@ -79,19 +71,20 @@ export class TooMuchToJudge extends Error {
 
 export class Recorder {
   readonly findings: Finding[] = [];
-  /** Findings outside of every simple command. */
-  readonly outsideCommands = { asks: false, changes: false };
-  /** Paths that the command itself writes, links or deletes; a path that is not known is empty. */
+  /** Effects outside of every simple command, which no grant covers: redirections into files, sensitive variables. */
+  readonly outsideCommands = { asks: false as boolean, changes: false as boolean };
+  /** Real paths that the command itself writes, links or deletes; a path that is not known is empty. */
   readonly writes = new Set<string>();
   /** Secret files of the workspace that the command may print without naming them. */
   readonly reachedSecrets = new Set<string>();
-  /** The command prints files out of a repository, where no sandbox can hide them. */
-  printsHistory = false;
-  /** Guarded files that commands of git would change together with others. */
+  /** Some of them come out of a repository, where no sandbox can hide them. */
+  printsHistory = false as boolean;
+  /** It prints a file that is not known before it runs. */
+  readsUnknown = false as boolean;
+  /** Guarded files (absolute) that commands of git would change: they must be writable, or git leaves a mixed tree. */
   readonly treeFiles = new Set<string>();
-  /** Unread code of the project runs. */
-  runsProject: boolean = false;
-  /** Names of the variables that the command sets. */
+  /** Unread code of the project runs: its tests, its build, a script of its packages. */
+  runsProject = false as boolean;
   readonly variables = new Set<string>();
   private scripted = 0;
   private readonly closed: OpenPart[] = [];
@@ -105,7 +98,6 @@ export class Recorder {
   private isDecoding = false as boolean;
   private widest: Reach = "inside";
 
-  /** Adds a finding to the current command. */
   add(finding: Finding): void {
     if (finding.reads !== true) this.markChanged();
     // The effects of a script are granted with the script.
@@ -125,7 +117,6 @@ export class Recorder {
     this.add({ level: "ask", reason, always: false, grant });
   }
 
-  /** Asks because unread code runs. */
   askForCode(reason: string, grant: GrantForm = "exact"): void {
     this.add({ level: "ask", reason, always: false, grant, contained: true });
   }
@@ -135,8 +126,7 @@ export class Recorder {
     this.add({ level: "ask", reason, always: true, grant: "never", contained: true });
   }
 
-  /** The current command needs at least this reach. */
-  reach(needed: Reach): void {
+  needs(needed: Reach): void {
     this.widest = widerReach(this.widest, needed);
     const part = this.open.at(-1);
     if (part) part.reach = widerReach(part.reach, needed);
@@ -152,7 +142,6 @@ export class Recorder {
     this.isDecoding = true;
   }
 
-  /** Asks because a part of the command could not be read. */
   markUnparsed(reason: string): void {
     this.whole = false;
     this.askAlways(reason);
@@ -162,7 +151,6 @@ export class Recorder {
     this.add({ level: "block", reason, always: true, grant: "never" });
   }
 
-  /** The current command changes something. */
   markChanged(): void {
     this.changes = true;
     const part = this.open.at(-1);
@@ -199,13 +187,11 @@ export class Recorder {
     if (this.scripted === 0) this.writes.add(path);
   }
 
-  /** Notes secret files of the workspace that the command may print. */
   noteSecrets(paths: readonly string[], from: "files" | "history" = "files"): void {
     for (const path of paths) this.reachedSecrets.add(path);
     if (from === "history" && paths.length > 0) this.printsHistory = true;
   }
 
-  /** Opens a simple command: the findings of `examine` belong to it. */
   part<Result>(
     program: string,
     words: readonly Arg[],
@@ -235,13 +221,11 @@ export class Recorder {
     }
   }
 
-  /** Notes the standard input of the command that is examined. */
   noteInput(text: string): void {
     const part = this.open.at(-1);
     if (part !== undefined) part.input = text;
   }
 
-  /** Runs `examine` one level deeper in nested code. */
   nested<Result>(examine: () => Result): Result {
     this.countStep();
     if (this.depth >= MAX_DEPTH) throw new TooMuchToJudge();
@@ -253,7 +237,6 @@ export class Recorder {
     }
   }
 
-  /** Counts code before it is read. */
   countCode(code: string): void {
     this.read += code.length;
     if (this.read > MAX_CODE) throw new TooMuchToJudge();
@@ -265,54 +248,63 @@ export class Recorder {
     if (this.words > MAX_WORDS) throw new TooMuchToJudge();
   }
 
-  /** Counts one step of the walk. */
   countStep(): void {
     this.steps += 1;
     if (this.steps > MAX_STEPS) throw new TooMuchToJudge();
   }
 
-  get isWhole(): boolean {
+  /** False when a part could not be parsed. The command may be worse than `level`, and never runs unasked. */
+  get isFullyParsed(): boolean {
     const isHidden = this.isDecoding && this.findings.some(({ always, contained }) => always && contained === true);
     return this.whole && !isHidden;
   }
 
   /** True when a sandbox confines every effect of the command. */
   get isContained(): boolean {
-    return this.isWhole && this.findings.every(({ contained }) => contained === true);
+    return this.isFullyParsed && this.findings.every(({ contained }) => contained === true);
   }
 
-  /** Reach that the whole command needs. */
-  get widestReach(): Reach {
+  get reach(): Reach {
     return this.widest;
   }
 
+  /** The command changes no file, no process, no repository, and sends nothing. */
   get readOnly(): boolean {
     return !this.changes;
   }
 
-  parts(): readonly CommandPart[] {
-    return this.closed.map(({ words, input, program, findings, folders, changes, reach, looks, scripts }) => ({
-      words,
-      input,
-      program,
-      folders,
-      scripts,
+  get level(): Level {
+    return worst(this.findings);
+  }
+
+  /** One plain sentence each: the action and its object. Blocks, then what asks in every mode, then what no sandbox holds. */
+  get reasons(): readonly string[] {
+    const weight = ({ level, always, contained }: Finding) =>
+      [level === "block", always, contained !== true, true].indexOf(true);
+    return shortened(this.findings.toSorted((one, other) => weight(one) - weight(other)));
+  }
+
+  /** Those of `reasons` that ask even in `auto` mode: protected paths, and effects that are not known before it runs. */
+  get alwaysAskReasons(): readonly string[] {
+    return shortened(this.findings.filter(({ always }) => always));
+  }
+
+  /** Every simple command, wrapped and nested ones too, in the order of the walk. */
+  get parts(): readonly CommandPart[] {
+    return this.closed.map(({ findings, changes, ...part }) => ({
+      ...part,
       level: worst(findings),
       readOnly: !changes,
       grant: narrowest(findings),
-      reach,
-      looks,
     }));
   }
 }
 
-/** The wider one of two reaches. */
 export function widerReach(first: Reach, second: Reach): Reach {
   const order: readonly Reach[] = ["inside", "network", "outside"];
   return order.indexOf(first) > order.indexOf(second) ? first : second;
 }
 
-/** The worst level of the findings. */
 export function worst(findings: readonly Finding[]): Level {
   if (findings.some(({ level }) => level === "block")) return "block";
   return findings.length > 0 ? "ask" : "safe";
@@ -321,4 +313,31 @@ export function worst(findings: readonly Finding[]): Level {
 function narrowest(findings: readonly Finding[]): GrantForm {
   if (findings.some(({ grant }) => grant === "never")) return "never";
   return findings.some(({ grant }) => grant === "exact") ? "exact" : "prefix";
+}
+
+/** Maximum number of reasons in a question; people do not read more. */
+const MAX_REASONS = 12;
+/** Reasons of the same kind with the same end: `Deletes a.txt`, `Writes to b: it is outside the workspace`. */
+const KIND = /^(Deletes|Reads|Writes to|Runs the program|Sets|Contacts) (\S+)((?: recursively)?(?::.*|, which .*)?)$/;
+const MAX_JOINED = 5;
+
+/** Reasons that only differ in a name become one, in the place of the first. */
+function joined(reasons: readonly string[]): readonly string[] {
+  const kinds = new Map<string, string[]>();
+  for (const reason of reasons) {
+    const [, verb, name, end] = KIND.exec(reason) ?? [reason];
+    const key = verb === undefined ? reason : `${verb} \0${end}`;
+    kinds.set(key, [...(kinds.get(key) ?? []), ...(name === undefined ? [] : [name])]);
+  }
+  return [...kinds].map(([key, names]) => {
+    const more = names.length - MAX_JOINED;
+    const shown = names.slice(0, MAX_JOINED).join(", ") + (more > 0 ? ` and ${more} more` : "");
+    return key.replace("\0", () => shown);
+  });
+}
+
+function shortened(findings: readonly Finding[]): readonly string[] {
+  const whole = joined([...new Set(findings.map(({ reason }) => reason))]);
+  const more = whole.length - MAX_REASONS;
+  return more > 0 ? [...whole.slice(0, MAX_REASONS), `And ${more} more`] : whole;
 }

@@ -5,13 +5,13 @@ import type { CommandEffect, RemoteBranches, ScriptSource } from "../command-eff
 import type { CommandScope } from "../command-scope.ts";
 import { judgePath, judgeWords, type PathEffect } from "../judge-path.ts";
 import { parseCommand } from "../parse-command.ts";
-import { isOwnProgram, packageScript, readScript } from "../project-scripts.ts";
+import { packageScript, readScript } from "../project-scripts.ts";
 import { trackedSecrets } from "../reached-secrets.ts";
-import { followsBranches, hasHooks, isPlainRepository } from "../repository.ts";
-import { type Arg, afterPrefix, knownArg, shown, TOKEN, UNKNOWN } from "./arg.ts";
+import { followsBranches, hasHooks, isOn, isPlainRepository } from "../repository.ts";
+import { judgeVariable } from "../rules/sensitive-variables.ts";
+import { type Arg, afterPrefix, shown, TOKEN, UNKNOWN } from "./arg.ts";
 import { forkState, NO_INPUT, type Output, type Setting, type ShellState, type Walk } from "./shell-state.ts";
 
-/** Judges all effects of one call. Returns the output of a command that the program runs. */
 export function runEffects(effects: readonly CommandEffect[], setting: Setting, walk: Walk): Output {
   let output: Output = UNKNOWN;
   for (const effect of effects) output = runEffect(effect, setting, walk) ?? output;
@@ -35,12 +35,8 @@ function runEffect(effect: CommandEffect, setting: Setting, walk: Walk): Output 
       else record.markChanged();
       judgeWords(effect.words, { scope: walk.scope, record, cwds: setting.state.cwds });
       return undefined;
-    case "program-file":
-      if (foldersOf(effect.file.text, setting.state)?.some((path) => isOwnProgram(walk.scope.resolvePath(path))))
-        record.nested(() => walk.command([knownArg("hermes"), ...effect.words], setting));
-      return undefined;
     case "reach":
-      record.reach(effect.reach);
+      if (!isOff(effect.when, setting)) record.needs(effect.reach);
       return undefined;
     case "script":
       return runScript(effect, setting, walk);
@@ -70,6 +66,10 @@ function runEffect(effect: CommandEffect, setting: Setting, walk: Walk): Output 
   }
 }
 
+function isOff(key: string | undefined, { state }: Setting): boolean {
+  return key !== undefined && state.cwds?.every((cwd) => !isOn(cwd, key)) === true;
+}
+
 function judgeRemote(branches: RemoteBranches | undefined, { state }: Setting, { record }: Walk): void {
   if (branches === undefined || state.cwds?.every((cwd) => followsBranches(cwd, branches)) === true) return;
   const what = branches.refs.length === 0 ? "its default branch" : branches.refs.join(" ");
@@ -87,8 +87,9 @@ function runCommand(
   if (cwd) state.cwds = foldersOf(cwd.text, state);
   for (const arg of variables) {
     const equals = arg.text.indexOf("=");
-    walk.record.variables.add(arg.text.slice(0, equals));
-    state.variables.set(arg.text.slice(0, equals), [afterPrefix(arg, equals + 1)]);
+    const [name, value] = [arg.text.slice(0, equals), afterPrefix(arg, equals + 1)];
+    judgeVariable(name, value, walk.record);
+    state.variables.set(name, [value]);
   }
   return walk.record.nested(() => walk.command(words, { ...setting, state, input: input ?? setting.input }));
 }
@@ -122,7 +123,6 @@ export function judgeTarget(effect: PathEffect, setting: Setting, { scope, recor
 
 type ScriptEffect = Extract<CommandEffect, { kind: "script" }>;
 
-/** Walks the text of a script in each folder that the shell may be in. */
 function runScript(effect: ScriptEffect, setting: Setting, walk: Walk): Output {
   const found = (setting.state.cwds ?? []).map((cwd) => scriptOf(effect.source, cwd, walk.scope));
   if (found.length === 0 || found.length > 2) return runEffects(effect.otherwise, setting, walk);
@@ -166,7 +166,6 @@ function scriptFile(path: string, folder: string): Script | undefined {
   return text === undefined || !isShellScript(path, text) ? undefined : { path, text, folder };
 }
 
-/** A script of another interpreter is not read. */
 function isShellScript(path: string, text: string): boolean {
   const shebang = /^#!.*/.exec(text)?.[0];
   return shebang === undefined
@@ -174,7 +173,6 @@ function isShellScript(path: string, text: string): boolean {
     : /\b(?:ba|da|a|k)?sh\b(?! -\w*c)/.test(shebang);
 }
 
-/** Walks shell code that a program runs. Code with unknown pieces asks. */
 export function runShell(
   effect: Extract<CommandEffect, { kind: "shell" }>,
   setting: Setting,
@@ -190,9 +188,9 @@ export function runShell(
   return undefined;
 }
 
-/** State of another program: the shell's functions and aliases do not reach it. */
+/** State of another program: the shell's functions do not reach it. */
 function outsideShell(state: ShellState): ShellState {
-  return { ...forkState(state), functions: new Map(), aliases: new Map(), integers: new Set() };
+  return { ...forkState(state), functions: new Map(), integers: new Set() };
 }
 
 /** Folders that a relative or absolute path leads to; undefined when they are not known. */

@@ -15,30 +15,16 @@ export type ShellState = {
   cwds: readonly string[] | undefined;
   /** Folders that the shell is in when a `cd` of this statement failed; undefined when they are not known. */
   abandoned: readonly string[] | undefined;
-  /** Variables whose values are evaluated as arithmetic. */
+  /** Variables whose values the shell changes: it evaluates them as arithmetic, or folds their case. */
   integers: ReadonlySet<string>;
-  /** Bodies that a function may have; undefined is among them when the function may not exist. */
-  functions: Map<string, readonly (FunctionBody | undefined)[]>;
-  /** Texts that an alias may have. */
-  aliases: Map<string, readonly string[]>;
-  /** `$1` and so on; undefined when not known. */
+  /** Functions by name; undefined for one that may have another body, or none. */
+  functions: Map<string, FunctionBody | undefined>;
   positional: readonly Arg[] | undefined;
 };
 
 /** More possible folders than this count as unknown. */
 const MAX_FOLDERS = 8;
-const NUMBERS = new Set([
-  "RANDOM",
-  "SECONDS",
-  "LINENO",
-  "UID",
-  "EUID",
-  "PPID",
-  "BASHPID",
-  "HOSTNAME",
-  "USER",
-  "LOGNAME",
-]);
+const NUMBERS = new Set("RANDOM SECONDS LINENO UID EUID PPID BASHPID HOSTNAME USER LOGNAME".split(" "));
 
 export function initialState(scope: CommandScope): ShellState {
   return {
@@ -52,22 +38,18 @@ export function initialState(scope: CommandScope): ShellState {
     abandoned: [],
     integers: new Set(),
     functions: new Map(),
-    aliases: new Map(),
     positional: undefined,
   };
 }
 
-/** A copy that a subshell may change. */
 export function forkState(state: ShellState): ShellState {
   return {
     ...state,
     variables: new Map(state.variables),
     functions: new Map(state.functions),
-    aliases: new Map(state.aliases),
   };
 }
 
-/** The elements of a variable. */
 export function variable(state: ShellState, name: string): readonly Arg[] {
   const assigned = state.variables.get(name);
   if (assigned) return assigned;
@@ -76,49 +58,26 @@ export function variable(state: ShellState, name: string): readonly Arg[] {
   return [UNKNOWN_ARG];
 }
 
-/** Merges the state of a branch that may have run into `state`: values that differ become unknown. */
 export function mergeState(state: ShellState, other: ShellState): void {
   for (const name of new Set([...state.variables.keys(), ...other.variables.keys()])) {
     const [left, right] = [state.variables.get(name), other.variables.get(name)];
-    if (!sameValue(left, right)) state.variables.set(name, [undecided(left, right)]);
+    if (!sameValue(left, right))
+      state.variables.set(name, [isNumber(left) && isNumber(right) ? knownArg(TOKEN) : UNKNOWN_ARG]);
   }
-  mergeBodies(state, other);
+  for (const name of new Set([...state.functions.keys(), ...other.functions.keys()]))
+    if (state.functions.get(name) !== other.functions.get(name)) state.functions.set(name, undefined);
+  if (state.integers !== other.integers) state.integers = new Set([...state.integers, ...other.integers]);
   if (!sameValue(state.positional, other.positional)) state.positional = undefined;
   state.cwds = bothFolders(state.cwds, other.cwds);
   state.abandoned = bothFolders(state.abandoned, other.abandoned);
 }
 
-/** Keeps every body and every text because either branch may have run. */
-function mergeBodies(state: ShellState, other: ShellState): void {
-  for (const name of new Set([...state.functions.keys(), ...other.functions.keys()])) {
-    const [left, right] = [state.functions.get(name) ?? [undefined], other.functions.get(name) ?? [undefined]];
-    if (left !== right) state.functions.set(name, [...new Set([...left, ...right])]);
-  }
-  for (const [name, texts] of other.aliases) {
-    state.aliases.set(name, [...new Set([...(state.aliases.get(name) ?? []), ...texts])]);
-  }
-  if (state.integers !== other.integers) state.integers = new Set([...state.integers, ...other.integers]);
-}
-
-function isSubset<Item>(whole: readonly Item[] | undefined, part: readonly Item[]): boolean {
-  return part === whole || part.every((item) => whole?.includes(item) === true);
-}
-
-/** True when `mergeState` would change nothing. */
 export function sameState(left: ShellState, right: ShellState): boolean {
   if (left.variables.size !== right.variables.size || left.functions.size !== right.functions.size) return false;
-  if (left.aliases.size !== right.aliases.size || String(left.cwds) !== String(right.cwds)) return false;
+  if (String(left.cwds) !== String(right.cwds) || String(left.abandoned) !== String(right.abandoned)) return false;
   if (!sameValue(left.positional, right.positional) || left.integers.size !== right.integers.size) return false;
-  for (const [name, bodies] of right.functions) if (!isSubset(left.functions.get(name), bodies)) return false;
+  for (const [name, body] of left.functions) if (body !== right.functions.get(name)) return false;
   for (const [name, value] of left.variables) if (!sameValue(value, right.variables.get(name))) return false;
-  return true;
-}
-
-/** True when the states are equal, with their functions and aliases. */
-export function isSameState(left: ShellState, right: ShellState): boolean {
-  if (!sameState(left, right) || String(left.abandoned) !== String(right.abandoned)) return false;
-  for (const [name, bodies] of left.functions) if (!isSubset(right.functions.get(name), bodies)) return false;
-  for (const [name, texts] of left.aliases) if (!isSubset(right.aliases.get(name), texts)) return false;
   return (left.cwds === undefined) === (right.cwds === undefined);
 }
 
@@ -141,11 +100,8 @@ function bothFolders(left: readonly string[] | undefined, right: readonly string
   return both.length > MAX_FOLDERS ? undefined : both;
 }
 
-/** Either of two values: not known, except that it is a number. */
-function undecided(left: readonly Arg[] | undefined, right: readonly Arg[] | undefined): Arg {
-  const isNumber = (args: readonly Arg[] | undefined) =>
-    args?.length === 1 && /^\d+$/.test(args[0]?.text.replaceAll(TOKEN, "0") ?? "");
-  return isNumber(left) && isNumber(right) ? knownArg(TOKEN) : UNKNOWN_ARG;
+export function isNumber(args: readonly Arg[] | undefined): boolean {
+  return args?.length === 1 && /^\d+$/.test(args[0]?.text.replaceAll(TOKEN, "0") ?? "");
 }
 
 function sameValue(left: readonly Arg[] | undefined, right: readonly Arg[] | undefined): boolean {
@@ -154,10 +110,8 @@ function sameValue(left: readonly Arg[] | undefined, right: readonly Arg[] | und
   return left.every((arg, index) => arg.text === right[index]?.text && arg.glob === right[index].glob);
 }
 
-/** Output of a command; unknown pieces are the marks of arg.ts. */
 export type Output = string;
 
-/** Setting that a piece of code runs in. */
 export type Setting = {
   readonly state: ShellState;
   readonly input: Input;
@@ -170,15 +124,9 @@ export type Setting = {
 export type Walk = {
   readonly scope: CommandScope;
   readonly record: Recorder;
-  /** Walks a parsed script. */
   readonly script: (script: ParsedScript, setting: Setting) => Output;
-  /** Parses and walks shell code. */
   readonly code: (code: string, setting: Setting) => Output;
-  /** Walks the body of a function. */
   readonly body: (body: FunctionBody, setting: Setting) => Output;
-  /** Reason why `code` would be blocked if a shell ran it; undefined for any other code. */
-  readonly wipes: (code: string) => string | undefined;
-  /** Walks one command whose words are expanded. */
   readonly command: (words: readonly Arg[], setting: Setting) => Output;
 };
 

@@ -4,23 +4,20 @@ import { pathBelow } from "../../platform/paths.ts";
 import { askForCode, type Call, type CommandEffect, type Input, type Program } from "../command-effect.ts";
 import { placeOf } from "../command-scope.ts";
 import { filesChangedBy } from "../git-guard.ts";
-import { heldBackWord } from "../judge-path.ts";
 import { isInBareRepository } from "../repository.ts";
 import { plainReaders } from "../rules/looks.ts";
 import { programs } from "../rules/programs.ts";
 import { type Arg, isKnown, knownArg, shown, UNKNOWN, UNKNOWN_ARG } from "./arg.ts";
 import { assign } from "./assignments.ts";
 import { builtins, declarations, persistent } from "./builtins.ts";
-import { expandDocument, expandValue, expandWord } from "./expand-word.ts";
+import { expandParts, expandValue, expandWord } from "./expand-word.ts";
 import { isDecodingText, knownOutput } from "./known-output.ts";
 import { judgeTarget, runEffects } from "./run-effects.ts";
-import { type FunctionBody, forkState, mergeState, type Output, type Setting, type Walk } from "./shell-state.ts";
+import { forkState, type Output, type Setting, type Walk } from "./shell-state.ts";
 import { judgeUnread } from "./unread-words.ts";
 
-/** Rounds of a recursive function that are walked. */
 const MAX_ROUNDS = 3;
 
-/** Walks a simple command as it is written. */
 export function walkCommand(node: Command, setting: Setting, walk: Walk): Output {
   walk.record.countStep();
   const words = wordsOf(node, setting, walk);
@@ -41,34 +38,30 @@ function assignPrefix(assignment: Assignment, words: readonly Arg[], setting: Se
   assign(assignment, setting, walk);
 }
 
-/** Restores a variable that was set for one command; some built-ins keep it in some shells. */
+/** Restores variables that were set for one command; some built-ins keep them in some shells. */
 function restore(
   assignments: readonly Assignment[],
   words: readonly Arg[],
   before: Setting["state"],
   { state }: Setting,
 ): void {
-  if (persistent.has(words[0]?.text ?? "")) {
-    mergeVariables(assignments, before, state);
-    return;
-  }
   for (const { name } of assignments) {
-    const value = before.variables.get(name);
+    const value = persistent.has(words[0]?.text ?? "") ? [UNKNOWN_ARG] : before.variables.get(name);
     if (value) state.variables.set(name, value);
     else state.variables.delete(name);
   }
 }
 
-function mergeVariables(assignments: readonly Assignment[], before: Setting["state"], state: Setting["state"]): void {
-  if (assignments.length > 0) mergeState(state, { ...before, functions: state.functions, aliases: state.aliases });
-}
-
 function wordsOf(node: Command, setting: Setting, walk: Walk): readonly Arg[] {
   const words: Arg[] = node.name ? [...expandWord(node.name, setting, walk)] : [];
   const declares = declarations.has(words[0]?.text ?? "");
+  let end = node.name?.end;
   for (const item of node.suffix) {
     if (item.type === "Word") words.push(...expandWord(item, setting, walk));
     else if (item.type === "Assignment") words.push(...assignmentWord(item, declares, setting, walk));
+    // The parser ends a word before `<(…)`, and bash does not.
+    if (item.type === "Word" && item.pos === end) words.splice(-2, 2, UNKNOWN_ARG);
+    end = item.end;
   }
   return words;
 }
@@ -78,16 +71,21 @@ function assignmentWord(item: Assignment, declares: boolean, setting: Setting, w
   const value: Word | Assignment["value"] = item.value;
   if (value.type === "ArrayValue") {
     assign(item, setting, walk);
-    return declares ? [] : [knownArg(item.name)];
+    return [knownArg(item.name)];
   }
-  const expanded = expandValue(value, setting, walk);
+  // A declaration splits no value, and expands braces as any other word does.
+  const isBraced = value.parts?.some(({ type }) => type === "BraceExpansion") === true;
+  const isOne = declares && !isBraced;
+  const [first = knownArg(""), ...more] = isOne
+    ? [expandValue(value, setting, walk)]
+    : expandWord(value, setting, walk);
   const sign = item.append ? "+=" : "=";
   const subscript = item.index ? `[${expandValue(item.index, setting, walk).text}]` : "";
   const start = `${item.name}${subscript}${sign}`;
-  return [knownArg(start + expanded.text)];
+  const named = (arg: Arg): Arg => ({ ...arg, text: start + arg.text });
+  return [named(first), ...(isBraced ? more.map(named) : more)];
 }
 
-/** Walks a command whose words are expanded. */
 export function walkWords(words: readonly Arg[], setting: Setting, walk: Walk): Output {
   const [word, ...args] = words;
   if (!word) return "";
@@ -105,12 +103,7 @@ function runNamed(name: string, args: readonly Arg[], setting: Setting, walk: Wa
   const { state } = setting;
   const call: Call = { name, args: args.map((arg) => withInput(arg, setting.input)), input: setting.input };
   if (call.input.kind === "text") walk.record.noteInput(call.input.text);
-  const bodies = state.functions.get(name);
-  if (bodies) return callBodies(bodies, call, setting, walk);
-  if (!setting.calls.includes(name)) {
-    for (const alias of state.aliases.get(name) ?? []) runAlias(name, alias, args, { setting, walk });
-  }
-  return runCall(call, setting, walk);
+  return state.functions.has(name) ? callFunction(call, setting, walk) : runCall(call, setting, walk);
 }
 
 const STANDARD_INPUT = /^\/(?:dev\/(?:stdin|fd\/0)|proc\/(?:self|thread-self)\/fd\/0)$/;
@@ -127,35 +120,13 @@ function runCall(call: Call, setting: Setting, walk: Walk): Output {
   return walkProgram(call, setting, walk);
 }
 
-/** Walks the alias, too: some shells expand aliases in scripts, others do not. */
-function runAlias(
-  name: string,
-  alias: string,
-  args: readonly Arg[],
-  { setting, walk }: { setting: Setting; walk: Walk },
-): void {
-  const state = forkState(setting.state);
-  state.positional = args;
-  const calls = [...setting.calls, name];
-  walk.record.nested(() => walk.code(`${alias} "$@"`, { ...setting, state, calls }));
-}
-
-/** Any of the bodies may be the function's, or the program of that name runs. */
-function callBodies(bodies: readonly (FunctionBody | undefined)[], call: Call, setting: Setting, walk: Walk): Output {
-  const [only, ...others] = bodies;
-  if (only && others.length === 0) return callFunction(only, call, setting, walk);
-  const before = forkState(setting.state);
-  for (const body of bodies) {
-    const inner = { ...setting, state: forkState(before) };
-    if (body) callFunction(body, call, inner, walk);
-    else runCall(call, inner, walk);
-    mergeState(setting.state, inner.state);
-  }
-  return UNKNOWN;
-}
-
-function callFunction(body: FunctionBody, call: Call, setting: Setting, walk: Walk): Output {
+function callFunction(call: Call, setting: Setting, walk: Walk): Output {
   const { state, calls } = setting;
+  const body = state.functions.get(call.name);
+  if (body === undefined) {
+    walk.record.askAlways(`${call.name} is a function that is not known before it runs`);
+    return UNKNOWN;
+  }
   const rounds = calls.filter((running) => running === body).length;
   if (rounds > 0 && setting.parallel) {
     walk.record.block(`${call.name} starts copies of itself without end, which halts the machine`);
@@ -184,10 +155,6 @@ export function walkProgram(call: Call, setting: Setting, walk: Walk): Output {
   const unknown = programFile(call);
   runEffects(unknown, setting, walk);
   judgeUnread(call, unknown, setting, walk);
-  judgeHeldBack(call, setting, walk);
-  // A file with the name of our own command line asks as it does.
-  const named = program?.({ ...call, name }) ?? [];
-  if (named.some((effect) => effect.kind === "ask" && effect.always)) runEffects(named, setting, walk);
   return UNKNOWN;
 }
 
@@ -210,12 +177,6 @@ function runKnown(program: Program, call: Call, setting: Setting, walk: Walk): O
   return printed === UNKNOWN ? output : printed;
 }
 
-/** Outside of a sandbox a program that nobody knows asks in every mode before it gets such a file. */
-function judgeHeldBack({ name, args }: Call, { state }: Setting, { scope, record }: Walk): void {
-  const word = heldBackWord(args, { scope, record, cwds: state.cwds });
-  if (word !== undefined) record.askUnknown(`Runs ${name}, a program that is not known, on ${shown(word)}`);
-}
-
 /** A bare repository in the checkout brings settings of its own, which name programs. */
 function checkRepository({ state }: Setting, { scope, record }: Walk): void {
   const bare = state.cwds?.find((cwd) =>
@@ -225,7 +186,6 @@ function checkRepository({ state }: Setting, { scope, record }: Walk): void {
     record.askUnknown(`git uses the settings of the bare repository in ${bare}, which can run programs`);
 }
 
-/** Files to name in a question. */
 const MAX_NAMED = 8;
 
 /** A command whose words or folder are not known is judged by the guard, where it runs. */
@@ -241,7 +201,7 @@ function checkTree({ args }: Call, { state }: Setting, { scope, record }: Walk):
   const rest = paths.length > MAX_NAMED ? ` and ${paths.length - MAX_NAMED} more` : "";
   const what = `protected files${isOutside ? " or files outside the workspace" : ""}`;
   record.askAlways(`Changes ${what}: ${names.join(", ")}${rest}`);
-  if (isOutside) record.reach("outside");
+  if (isOutside) record.needs("outside");
   for (const path of paths) record.treeFiles.add(path);
 }
 
@@ -250,15 +210,12 @@ function isHelp(args: readonly Arg[]): boolean {
 }
 
 type Redirected = {
-  /** Input of the command; undefined when it is not redirected. */
   readonly input: Input | undefined;
-  /** The output goes to a file. */
   readonly captured: boolean;
 };
 
 const DESCRIPTOR = /^(?:\d+-?|-)$/;
 
-/** Judges the files of the redirections. */
 export function redirect(redirections: readonly Redirection[], setting: Setting, walk: Walk): Redirected {
   let input: Input | undefined;
   let captured = false;
@@ -277,7 +234,7 @@ export function redirect(redirections: readonly Redirection[], setting: Setting,
 function textInput(redirection: Exclude<Redirection, Redirect>, setting: Setting, walk: Walk): Input {
   if (redirection.type === "HereDoc") {
     const { text, parts } = redirection.body;
-    return { kind: "text", text: expandDocument(text, parts, { setting, walk }).text };
+    return { kind: "text", text: parts ? expandParts(parts, setting, walk).text : text };
   }
   const { target } = redirection;
   const text = target ? expandValue(target, setting, walk).text : "";
@@ -304,11 +261,9 @@ const PROJECT_FOLDERS = /^(?:\.\/)?(?:[\w@.-]+\/)*(?:node_modules\/\.bin|vendor\
 const WRAPPERS = /^\.\/(?:gradlew|mvnw)$/;
 
 type Located = {
-  /** Name of the program in the rule table. */
   readonly name: string;
   /** True when the path leads to the program of that name; false for `./ls`. */
   readonly trusted: boolean;
-  /** The program lies in the project. */
   readonly isOfProject: boolean;
 };
 
@@ -325,17 +280,12 @@ function locate(word: string): Located {
 function programFile(call: Call): readonly CommandEffect[] {
   const otherwise = unknownProgram(call);
   if (!call.name.includes("/")) return otherwise;
-  const path = knownArg(call.name);
-  return [
-    { kind: "program-file", file: path, words: call.args },
-    { kind: "script", source: { of: "file", path }, positional: call.args, otherwise },
-  ];
+  return [{ kind: "script", source: { of: "file", path: knownArg(call.name) }, positional: call.args, otherwise }];
 }
 
 /** Programs that an unknown one may start with the rest of its words: `setpriv rm -rf x`. */
 const LOSSES = /^(?:rm|shred|dd|find|chmod|chown|mkfs\S*|(?:ba|da|z)?sh)$/;
 
-/** Effects of a program without a rule: it asks, except for `--version` and `--help`. */
 function unknownProgram({ name, args, input }: Call): readonly CommandEffect[] {
   const [first] = args;
   const file = name.includes("/");

@@ -1,15 +1,14 @@
 /** Walk through a parsed script: every statement that may run, with the state of the shell at that point. */
 import type { AndOr, Case, CommandNode, For, If, ParsedScript, Pipeline, PipelineNode, Statement, While } from "unbash";
 import type { Input } from "../command-effect.ts";
-import { type Arg, isKnown, knownArg, shown, TOKEN, UNKNOWN, UNKNOWN_ARG } from "./arg.ts";
+import { isKnown, knownArg, shown, TOKEN, UNKNOWN, UNKNOWN_ARG } from "./arg.ts";
 import { walkArithmetic } from "./arithmetic.ts";
 import { setVariable } from "./assignments.ts";
 import { walkTest } from "./builtins.ts";
-import { expandDocument, expandValue, expandWords } from "./expand-word.ts";
+import { expandParts, expandValue, expandWords } from "./expand-word.ts";
 import {
   enterFolders,
   forkState,
-  isSameState,
   mergeState,
   type Output,
   type Setting,
@@ -20,11 +19,8 @@ import {
 } from "./shell-state.ts";
 import { redirect, walkCommand } from "./walk-command.ts";
 
-/** Rounds of a loop that are walked before its variables count as unknown. */
 const MAX_ROUNDS = 4;
-const FEW_VALUES = 4;
 
-/** Walks all statements of a script; asks when it cannot be read in full. */
 export function walkScript(script: ParsedScript, setting: Setting, walk: Walk): Output {
   const [error] = script.errors ?? [];
   if (error) walk.record.markUnparsed(`The command cannot be read: ${error.message}`);
@@ -62,10 +58,9 @@ function walkAndOr({ commands, operators }: AndOr, setting: Setting, walk: Walk)
   return output === "" ? "" : UNKNOWN;
 }
 
-/** Adds a copy of the state, unless the last one is the same. */
 function remember(states: ShellState[], state: ShellState): void {
   const last = states.at(-1);
-  if (last === undefined || !isSameState(last, state)) states.push(forkState(state));
+  if (last === undefined || !sameState(last, state)) states.push(forkState(state));
 }
 
 /** Merges all but the folders: the end of the statement settles its `cd`. */
@@ -113,7 +108,7 @@ function walkNode(node: CommandNode, setting: Setting, walk: Walk): Output {
     case "BraceGroup":
       return walkStatements(node.body.commands, setting, walk);
     case "Function":
-      state.functions.set(node.name.value, [node.body]);
+      state.functions.set(node.name.value, node.body);
       return "";
     case "Coproc":
       walkBody(node.body, { ...setting, state: forkState(state), parallel: true }, walk);
@@ -141,14 +136,12 @@ function walkNode(node: CommandNode, setting: Setting, walk: Walk): Output {
   }
 }
 
-/** Walks the body of a function or a coprocess. */
 export function walkBody(body: CommandNode | If["then"], setting: Setting, walk: Walk): Output {
   return body.type === "CompoundList" ? walkStatements(body.commands, setting, walk) : walkNode(body, setting, walk);
 }
 
 function calculate(expression: Parameters<typeof walkArithmetic>[0] | undefined, setting: Setting, walk: Walk): void {
-  if (!expression) return;
-  walkArithmetic(expression, setting, walk, (parts) => expandDocument("", parts, { setting, walk }).text);
+  if (expression) walkArithmetic(expression, setting, walk, expandParts);
 }
 
 function walkIf(node: If, setting: Setting, walk: Walk): Output {
@@ -167,7 +160,6 @@ function walkCase(node: Case, setting: Setting, walk: Walk): Output {
   );
 }
 
-/** Any of the branches may run, or none. */
 function walkBranches(branches: readonly If["then"][], setting: Setting, walk: Walk): Output {
   let output = "";
   for (const branch of branches) {
@@ -201,17 +193,12 @@ function repeat(round: () => Output, { state }: Setting): Output {
   return UNKNOWN;
 }
 
-/** Many numbers count as one unknown number. */
-function condensed(values: readonly Arg[]): readonly Arg[] {
-  return values.every(({ text }) => /^\d+$/.test(text)) ? [knownArg(TOKEN)] : values;
-}
-
 function walkFor(node: For | ({ type: "Select" } & Omit<For, "type">), setting: Setting, walk: Walk): Output {
   const { state } = setting;
   const name = node.name.value;
   const values = node.wordlist ? expandWords(node.wordlist, setting, walk) : (state.positional ?? [UNKNOWN_ARG]);
   let output = "";
-  for (const value of values.length > FEW_VALUES ? condensed(values) : values) {
+  for (const value of values) {
     const before = forkState(state);
     // `select` reads the value from the user; a word that splits gives several values.
     const one = node.type === "Select" ? UNKNOWN_ARG : { ...value, splits: false };

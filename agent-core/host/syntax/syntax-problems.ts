@@ -1,11 +1,10 @@
-/**
- * Problems without an editor: tree-sitter or another parser checks that an edited text is still valid in its language.
- */
+/** Problems without an editor: tree-sitter or another parser checks that an edited text is still valid in its language. */
 import { createRequire } from "node:module";
 import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Node, Parser, Tree } from "@vscode/tree-sitter-wasm";
 import { Deadline } from "../../platform/deadline.ts";
+import { truncate } from "../../platform/one-line.ts";
 import type { EditedFile, FileProblems, HostProblems, Problem } from "../host.ts";
 
 /** Longer texts are not checked, because the edit waits for the check. Characters. */
@@ -157,7 +156,7 @@ function problemOf({ startPosition: { row, column } }: Node, message: string): P
 
 function quoted(text: string): string {
   const [line = ""] = text.trim().split("\n");
-  return JSON.stringify(line.length > QUOTED_CHARS ? `${line.slice(0, QUOTED_CHARS)}…` : line);
+  return JSON.stringify(truncate(line, QUOTED_CHARS));
 }
 
 /** The build sets `__GRAMMARS__` to a folder next to the bundle; sources use the package itself. */

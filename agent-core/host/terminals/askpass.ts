@@ -4,12 +4,12 @@
  * argument, a variable or a file.
  */
 import { execFile } from "node:child_process";
-import { closeSync, constants, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from "node:fs";
+import { closeSync, constants, mkdirSync, openSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { Socket } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { findProgram } from "../../platform/find-program.ts";
+import { makeOwnedFolder } from "../../platform/make-folder.ts";
 import { quote } from "./preamble.ts";
 import type { AskPassword } from "./terminals.ts";
 
@@ -85,7 +85,7 @@ export class Askpass {
   }
 
   async #open(path: string): Promise<string> {
-    const folder = mkdtempSync(join(tmpdir(), "hermes-askpass-"));
+    const folder = makeOwnedFolder("hermes-askpass-");
     const pipe = join(folder, "ask");
     await run("mkfifo", ["-m", "600", pipe]);
     writeFileSync(join(folder, "askpass"), HELPER, { mode: 0o700 });

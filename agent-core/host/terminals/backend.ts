@@ -1,16 +1,6 @@
 /** Backends plan commands: each command becomes a program of this machine. Runners start that program. */
 import type { ProcessTree } from "../../platform/children/process-tree.ts";
-import type {
-  CommandExit,
-  CommandOutput,
-  CommandRequest,
-  Confine,
-  OutputPart,
-  SandboxState,
-  ShellLanguage,
-  ShellState,
-  WriteOutcome,
-} from "./terminals.ts";
+import type { CommandRequest, HostTerminals, RunningCommand, ShellState } from "./terminals.ts";
 
 /** Command that is ready to start. */
 export type Plan = {
@@ -29,30 +19,9 @@ export type Plan = {
   readonly killElsewhere: (() => Promise<void>) | undefined;
 };
 
-export type Backend = {
-  /** See `HostTerminals.place`. */
-  readonly place: string | undefined;
-  /** See `HostTerminals.language`. */
-  readonly language: ShellLanguage;
-  /** See `HostTerminals.sandboxes`. */
-  readonly sandboxes?: boolean;
-  /** See `HostTerminals.sandboxState`. */
-  readonly sandboxState?: SandboxState | undefined;
-  /** See `HostTerminals.sandboxProblem`. */
-  sandboxProblem?(): Promise<string | undefined>;
-  /** See `HostTerminals.temporaryFolder`. */
-  temporaryFolder?(): string | undefined;
-  /** See `HostTerminals.inspectLiving`. */
-  inspectLiving?(): Promise<readonly string[]>;
-  /** See `HostTerminals.endTurn`. */
-  endTurn?(): Promise<readonly string[]>;
-  readonly confine?: Confine;
-  /** See `HostTerminals.open`. */
-  open(cwd: string, signal: AbortSignal): Promise<string>;
+export type Backend = Omit<HostTerminals, "ownPorts" | "seesWaiting" | "start" | "watched"> & {
   /** `givesPty`: the runner has pseudo-terminals. Rejects with a sentence for people. */
   plan(request: CommandRequest, givesPty: boolean, signal: AbortSignal): Promise<Plan>;
-  /** Called after every command has ended. */
-  dispose(): Promise<void>;
 };
 
 /** Program of this machine that runs a command. */
@@ -73,16 +42,9 @@ export type Launch = {
   readonly onOutput: ((text: string) => void) | undefined;
 };
 
-export type Started = {
-  readonly terminalId: string | undefined;
+export type Started = Pick<RunningCommand, "terminalId" | "exit" | "output" | "read" | "write" | "kill" | "release"> & {
   /** Undefined when this process cannot see the command's processes. */
   readonly tree: ProcessTree | undefined;
-  readonly exit: Promise<CommandExit>;
-  output(): Promise<CommandOutput>;
-  read(from: number, maxBytes: number): Promise<OutputPart>;
-  write(text: string): Promise<WriteOutcome>;
-  kill(): Promise<void>;
-  release(): Promise<void>;
 };
 
 export type Runner = {

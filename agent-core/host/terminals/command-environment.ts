@@ -1,9 +1,10 @@
 /** Environment of commands on this machine: without keys and tokens, and in the sandbox only what programs need. */
+import { existsSync } from "node:fs";
+import { isAbsolute } from "node:path";
 import { UNATTENDED_ENVIRONMENT } from "../../platform/children/start-child.ts";
 import type { CommandVariables } from "./backend.ts";
 import type { SandboxKind } from "./terminals.ts";
 
-/** Variables that name the folder of a toolchain. */
 export const TOOLCHAIN_VARIABLES: readonly string[] = [
   "CARGO_HOME RUSTUP_HOME NVM_DIR PYENV_ROOT VOLTA_HOME FNM_DIR ASDF_DIR ASDF_DATA_DIR RBENV_ROOT GOPATH GOROOT JAVA_HOME",
   "GRADLE_HOME M2_HOME MAVEN_HOME DOTNET_ROOT ANDROID_HOME ANDROID_SDK_ROOT FLUTTER_ROOT VIRTUAL_ENV CONDA_PREFIX BUN_INSTALL",
@@ -23,25 +24,24 @@ const PROXIES = /^(?:https?|all|no|ftp)_proxy$/i;
 const SECRET =
   /(?:^|_)(?:TOKENS?|API_?KEY|APIKEY|ACCESS_KEY(?:_ID)?|PRIVATE_KEY|SECRETS?(?:_\w+)?|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|PAT|AUTH)$|^(?:PGPASSWORD|MYSQL_PWD|AWS_SESSION_TOKEN|SSHPASS)$/i;
 
-/** True for a variable that commands get only through `terminal.env_passthrough`. */
-export function isSecretVariable(name: string): boolean {
-  return SECRET.test(name);
+/** True for a variable that commands get only through `terminal.env_passthrough`. The path of a file is no secret. */
+export function isSecretVariable(name: string, value = ""): boolean {
+  return SECRET.test(name) && !(isAbsolute(value) && existsSync(value));
 }
 
-/** Whole environment of a command. */
 export function commandEnvironment(
   { withheld, passed }: CommandVariables,
   sandbox: SandboxKind | undefined,
 ): Readonly<Record<string, string>> {
   const own = Object.entries(process.env).flatMap(([name, value]) =>
-    value === undefined || withheld.includes(name) || !isShown(name, sandbox) ? [] : [[name, value] as const],
+    value === undefined || withheld.includes(name) || !isShown(name, value, sandbox) ? [] : [[name, value] as const],
   );
   return { ...Object.fromEntries(own), ...UNATTENDED_ENVIRONMENT, ...passed };
 }
 
-function isShown(name: string, sandbox: SandboxKind | undefined): boolean {
+function isShown(name: string, value: string, sandbox: SandboxKind | undefined): boolean {
   if (name === "TERM") return false; // the runner knows the terminal
-  if (sandbox === undefined) return !isSecretVariable(name);
+  if (sandbox === undefined) return !isSecretVariable(name, value);
   if (PROXIES.test(name)) return sandbox === "networked";
   return ALLOWED.has(name) || ALLOWED_PATTERN.test(name) || TOOLCHAIN_VARIABLES.includes(name);
 }
@@ -52,6 +52,6 @@ function isShown(name: string, sandbox: SandboxKind | undefined): boolean {
  */
 export function takeEnvironment(): Readonly<Record<string, string | undefined>> {
   const environment = { ...process.env };
-  for (const name of Object.keys(environment)) if (isSecretVariable(name)) delete process.env[name];
+  for (const [name, value] of Object.entries(environment)) if (isSecretVariable(name, value)) delete process.env[name];
   return environment;
 }

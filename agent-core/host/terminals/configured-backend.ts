@@ -24,32 +24,18 @@ export function configuredBackend(
       return ports === undefined
         ? localBackend(variables)
         : localSandbox(config.sandbox, localBackend(variables), roots, ports);
-    case "docker": {
-      const place = `a container of ${config.dockerImage} (docker)`;
-      return backendElsewhere(place, variables.passed, async () => {
-        const { dockerTransport } = await import("./transports.ts");
-        return dockerTransport({
-          place,
-          image: config.dockerImage,
-          roots,
-          volumes: config.dockerVolumes,
-          cpus: config.containerCpu,
-          memoryMb: config.containerMemory,
-        });
-      });
-    }
+    case "docker":
     case "singularity":
     case "apptainer": {
-      const place = `an instance of ${config.singularityImage} (singularity)`;
+      const isDocker = config.backend === "docker";
+      const image = isDocker ? config.dockerImage : config.singularityImage;
+      const place = isDocker ? `a container of ${image} (docker)` : `an instance of ${image} (singularity)`;
       return backendElsewhere(place, variables.passed, async () => {
-        const { singularityTransport } = await import("./transports.ts");
-        return singularityTransport({
-          place,
-          image: config.singularityImage,
-          roots,
-          cpus: config.containerCpu,
-          memoryMb: config.containerMemory,
-        });
+        const { dockerTransport, singularityTransport } = await import("./transports.ts");
+        const container = { place, image, roots, cpus: config.containerCpu, memoryMb: config.containerMemory };
+        return isDocker
+          ? dockerTransport({ ...container, volumes: config.dockerVolumes })
+          : singularityTransport(container);
       });
     }
     case "ssh": {

@@ -85,7 +85,7 @@ async function startCommand(
   const inspected = started.exit.then(async () => {
     hasExited = true;
     await hasSurvivors();
-    return inspect?.() ?? [];
+    return [...((await inspect?.()) ?? [])];
   });
   inspected.catch(() => undefined); // `inspected` rejects for its caller
   // The command ends after the inspection, so that no caller uses its files earlier.
@@ -106,7 +106,7 @@ async function startCommand(
     members: async () => (tree === undefined ? [] : (await livingMembers(tree)).map(({ pid }) => pid)),
     isCurrent: async () => (await isCurrent?.()) ?? true,
     shellAfter: () => shellAfter(),
-    inspected: () => inspected,
+    inspected: async () => (await inspected).splice(0),
     async kill() {
       await Promise.all([killElsewhere?.(), started.kill()]);
     },

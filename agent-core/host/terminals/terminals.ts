@@ -54,7 +54,6 @@ export type CommandRequest = {
   readonly hasPasswords?: boolean;
 };
 
-/** A program's question for a password. */
 export type PasswordQuestion = {
   /** Its own words, in one line. */
   readonly prompt: string;
@@ -120,7 +119,7 @@ export type RunningCommand = {
   isCurrent(): Promise<boolean>;
   /** State of the shell at the end of the command; undefined when the command stored none. */
   shellAfter(): Promise<ShellState | undefined>;
-  /** Repairs after a sandboxed command ended, and changes that no restore reverts, one sentence each. */
+  /** Repairs after a sandboxed command ended, and changes that no restore reverts: one sentence each, once. */
   inspected(): Promise<readonly string[]>;
   /** Ends the whole process tree, with children that left the group; resolves when it is gone. */
   kill(): Promise<void>;

@@ -70,17 +70,8 @@ function runArguments({ image, roots, volumes, cpus, memoryMb }: DockerOptions):
   ];
 }
 
-type SingularityOptions = {
-  /** See `Transport.place`. */
-  readonly place: string;
-  /** Path of an image, or an address such as `docker://debian:12`. */
-  readonly image: string;
-  /** Absolute workspace folders; the instance has them under the same paths. */
-  readonly roots: readonly [string, ...string[]];
-  /** Processors, and memory in megabytes. */
-  readonly cpus: number;
-  readonly memoryMb: number;
-};
+/** `image`: path of an image, or an address such as `docker://debian:12`. */
+type SingularityOptions = Omit<DockerOptions, "volumes">;
 
 export function singularityTransport(options: SingularityOptions): Transport {
   const { place } = options;

@@ -3,46 +3,38 @@
  * to a model. Each piece is written under its watermark, so that nothing is lost or counted twice.
  */
 import { basename } from "node:path";
-import { memoriesFolder } from "../../config/home.ts";
-import { Memory } from "../../memory/memory.ts";
-import { contentWords, textKey } from "../../memory/statement.ts";
-import { typedText } from "../../messages/message.ts";
+import { contentWords } from "../../memory/statement.ts";
 import { counted } from "../../platform/counted.ts";
-import { messageOf } from "../../platform/errors.ts";
 import { parseJson } from "../../platform/json.ts";
 import { oneLine } from "../../platform/one-line.ts";
 import { secretsOf } from "../../providers/redact.ts";
 import { readEntries } from "../../sessions/read-journal.ts";
-import { type Episode, episodeOf, type ModelFields, writeEpisode } from "../episodes.ts";
-import { type Fact, factId, holdsIn, isActive, isPreference, waits } from "../facts.ts";
+import { follows } from "../call-checks.ts";
+import { commandCitation, holdsAtCitation } from "../citations.ts";
+import { type Episode, episodeOf, type ModelFields, withCorrections, writeEpisode } from "../episodes.ts";
+import { type Fact, holdsIn, isActive, isEdited, isPreference, waits } from "../facts.ts";
 import { isFirstOf, usedItems, withoutLearnt } from "../learnt-context.ts";
 import type { Loop, LoopPorts } from "../loop.ts";
-import { holdsAtCitation } from "../receipts.ts";
-import { breaks, partsOf } from "../rule-checks.ts";
-import { type Transcript, type TranscriptMessage, transcriptOf } from "../transcript.ts";
+import { harms, receiptOf } from "../receipts.ts";
+import { breaks, checkOfValue, partsOf, placesKept } from "../rule-checks.ts";
+import { type Transcript, transcriptOf } from "../transcript.ts";
 import { type EndedSession, EndedSessions, MAX_TRIES, type Mark } from "./ended-sessions.ts";
-import {
-  type Candidate,
-  type Extracted,
-  extractionRequest,
-  type Known,
-  parseExtraction,
-  sourcesOf,
-} from "./extraction.ts";
+import { type Candidate, type Extracted, extractionRequest, type Known, parseExtraction } from "./extraction.ts";
 import { FactStore } from "./fact-store.ts";
-import { type Admitted, Gates, safeSummary } from "./gates.ts";
-import { besides } from "./merge.ts";
+import { type Admitted, type Checked, Gates, safeSummary, withoutRemarks } from "./gates.ts";
+import { MemoryNotes } from "./memory-notes.ts";
+import { besides, seenAgain } from "./merge.ts";
 import { type Rejection, rejectionId } from "./merge-batch.ts";
+import { actedIn, afterObjection, callsIn, provenIn, sourcesOf, spokenIn, unquoted } from "./session-evidence.ts";
 
-const MEMORY_TARGETS = ["memory", "project", "user"] as const;
 /** Known facts that the model gets, so that it can name those that changed. */
 const MAX_KNOWN = 30;
 /** Part of a message in the notification. Characters. */
 const SHOWN_CHARS = 100;
+/** Part of the user's words that known facts are compared with. Characters. */
+const COMPARED_CHARS = 8_000;
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
-/** Part of the user's words that known facts are compared with. Characters. */
-const SPOKEN_CHARS = 8_000;
 
 export async function consolidation(ports: LoopPorts): Promise<Loop> {
   const loop = new Consolidation(ports);
@@ -57,11 +49,13 @@ class Consolidation {
   readonly store: FactStore;
   readonly #ports: LoopPorts;
   readonly #ended: EndedSessions;
-  /** Day of the last look at cited files, since 1970. */
+  readonly #notes: MemoryNotes;
+  /** Day of the last look at all lines, since 1970. */
   #citedDay: number | undefined;
 
   constructor(ports: LoopPorts) {
     this.#ports = ports;
+    this.#notes = new MemoryNotes(ports);
     const { home, clock, isOpen, settings } = ports;
     const idleMs = (): number => settings().sessionIdleMinutes * MINUTE_MS;
     this.#ended = new EndedSessions({ home, isOpen, idleMs, now: () => clock.now() });
@@ -73,7 +67,7 @@ class Consolidation {
     const hasModel = (): Promise<boolean> => this.#ports.model.isAvailable().catch(() => false); // such as without a key
     const session = await this.#ended.next(hasModel);
     if (session === undefined) {
-      await this.#closeUncited();
+      await this.#closeUnfit();
       return false;
     }
     const transcript = transcriptOf(session.id, await readEntries(session.path));
@@ -83,16 +77,20 @@ class Consolidation {
     return true;
   }
 
-  /** Once a day: closes facts whose cited file no longer shows them. */
-  async #closeUncited(): Promise<void> {
+  /** Once a day: closes facts whose cited file no longer shows them, and lines with which sessions go worse. */
+  async #closeUnfit(): Promise<void> {
     const day = Math.floor(this.#ports.clock.now() / DAY_MS);
     if (day === this.#citedDay) return;
     this.#citedDay = day;
-    const facts = (await this.store.read()).filter((fact) => isActive(fact) && fact.cites !== undefined);
+    const facts = (await this.store.read()).filter((fact) => isActive(fact) && !fact.isPinned && !isEdited(fact));
     const holds = await Promise.all(facts.map(holdsAtCitation));
-    await this.store.close(
-      new Map(facts.flatMap(({ id, cites }, at) => (holds[at] ? [] : [[id, `${cites} no longer says it.`]]))),
-    );
+    const marks = [...(await this.#ended.marks()).values()];
+    const reasonOf = (fact: Fact, at: number): string | undefined => {
+      if (!holds[at]) return `${fact.cites} no longer says it.`;
+      return harms(fact, marks) ? `Sessions went better without it. ${receiptOf(fact, marks)}` : undefined;
+    };
+    const reasons = facts.map((fact, at) => [fact.id, reasonOf(fact, at)] as const);
+    await this.store.close(new Map(reasons.flatMap(([id, reason]) => (reason === undefined ? [] : [[id, reason]]))));
   }
 
   async lastRun(): Promise<{ readonly at: number; readonly result: string } | undefined> {
@@ -120,6 +118,7 @@ class Consolidation {
     const state = isAsked && session.mark !== undefined ? session.mark.state : "facts";
     const tries = isAsked ? (session.mark?.tries ?? 0) : 0;
     const used = usedItems(transcript, await this.store.read());
+    await this.#limitChecks(transcript);
     if (isAsked || origin === "cron") {
       await this.#writeEpisode(episode);
       await this.#mark(session, { messages, state: isAsked ? state : "done", tries, used });
@@ -130,12 +129,39 @@ class Consolidation {
     await this.#mark(session, { messages, state, tries, used });
   }
 
+  /** Takes from each rule's check the places where the user kept an edit that breaks it. */
+  async #limitChecks({ messages, happened, cwd, folders }: Transcript): Promise<void> {
+    const verdicts = new Map(
+      happened.flatMap((entry) => (entry.type === "verdict" ? [[entry.path, entry.outcome] as const] : [])),
+    );
+    const kept = new Set([...verdicts].flatMap(([path, outcome]) => (outcome === "kept" ? [path] : [])));
+    if (kept.size === 0) return;
+    const calls = callsIn(messages);
+    await this.store.revise((fact) => {
+      const { check } = fact;
+      if (check === undefined || !isActive(fact) || !holdsIn(fact, [cwd, ...folders])) return fact;
+      const places = placesKept(check, calls, { cwd, kept });
+      return places.length === 0
+        ? fact
+        : { ...fact, check: { ...check, except: [...(check.except ?? []), ...places] } };
+    });
+  }
+
+  /** Counts a session without an objection for the lines that its calls followed. */
+  async #confirm({ messages, sessionId, cwd, folders, at }: Transcript): Promise<void> {
+    const last = messages.at(-1)?.position ?? 0;
+    const parts = callsIn(messages).flatMap((input) => partsOf(input, cwd, () => true));
+    await this.store.revise((fact) => {
+      const isKnown = isActive(fact) && !waits(fact) && fact.from < at && holdsIn(fact, [cwd, ...folders]);
+      return isKnown && follows(fact, parts) ? seenAgain(fact, `${sessionId}:${last}`) : fact;
+    });
+  }
+
   async #askModel(session: EndedSession, transcript: Transcript, signal: AbortSignal): Promise<void> {
     const { model } = this.#ports;
-    const known = await this.#known(transcript);
-    const request = extractionRequest(transcript, known, secretsOf(process.env));
+    const asked = { known: await this.#known(transcript), secrets: secretsOf(process.env) };
     await this.#announceCost();
-    const answer = await model.ask("consolidation", request, signal);
+    const answer = await model.ask("consolidation", extractionRequest(transcript, asked), signal);
     signal.throwIfAborted();
     const tries = (session.mark?.tries ?? 0) + 1;
     const messages = session.mark?.messages ?? 0;
@@ -147,11 +173,28 @@ class Consolidation {
       await this.#mark(session, { messages, state: "facts", tries, added: before });
       return;
     }
-    const added = await this.#commit(transcript, extracted);
-    await this.#completeEpisode(transcript, extracted.fields);
-    const { corrections } = extracted;
+    const first = await this.#check(transcript, extracted.candidates);
+    const more = await this.#askAgain(transcript, { ...asked, leftOut: unquoted(transcript, first.quotes) }, signal);
+    const checked = more === undefined ? first : joined(first, await this.#check(transcript, more));
+    const added = await this.#commit(transcript, checked, extracted.refuted);
+    await this.#completeEpisode(transcript, extracted.fields, checked.remarks);
+    const { corrections: named } = extracted.fields;
+    const corrections = typeof named === "object" ? named.length : named;
+    if (corrections === 0) await this.#confirm(transcript);
     const measured = { cwd: transcript.cwd, ...(corrections !== undefined && { corrections }) };
     await this.#mark(session, { messages, state: "done", tries, added: before + added.length, ...measured });
+  }
+
+  /** Asks about sentences of the user that no statement quotes: an answer leaves some out. */
+  async #askAgain(
+    transcript: Transcript,
+    asked: Parameters<typeof extractionRequest>[1],
+    signal: AbortSignal,
+  ): Promise<readonly Candidate[] | undefined> {
+    if (asked.leftOut?.length === 0) return undefined;
+    const answer = await this.#ports.model.ask("consolidation", extractionRequest(transcript, asked), signal);
+    signal.throwIfAborted();
+    return answer.ok ? parseExtraction(answer.text)?.candidates : undefined;
   }
 
   /** Before the first question of a home: its cost, and how to stop it. */
@@ -165,11 +208,12 @@ class Consolidation {
     );
   }
 
-  async #completeEpisode(transcript: Transcript, fields: ModelFields): Promise<void> {
-    const episode = safeEpisode(transcript);
-    if (episode === undefined) return;
+  async #completeEpisode(transcript: Transcript, fields: ModelFields, remarks: readonly string[]): Promise<void> {
+    const plain = safeEpisode(transcript);
+    if (plain === undefined) return;
+    const episode = withCorrections(plain, transcript, fields.corrections);
     const summary = safeSummary(fields.summary, sourcesOf(transcript), actedIn(transcript));
-    await this.#writeEpisode(episode, { ...fields, summary: summary || episode.summary });
+    await this.#writeEpisode(episode, { ...fields, summary: withoutRemarks(summary || episode.summary, remarks) });
   }
 
   /** Keeps an episode of which the user had anything forgotten, so that nothing of it returns. */
@@ -178,32 +222,50 @@ class Consolidation {
     await writeEpisode(this.#ports.home, episode, fields);
   }
 
-  /** Checks the candidates and writes what passes. */
-  async #commit(transcript: Transcript, { candidates, refuted }: Extracted): Promise<readonly Fact[]> {
-    const { cwd, sessionId, endedAt } = transcript;
-    const name = basename(cwd);
+  async #check(transcript: Transcript, candidates: readonly Candidate[]): Promise<CheckedCandidates> {
+    const notes = await this.#notes.read(transcript);
+    const own = notes.filter(({ isOurs }) => isOurs);
+    // A note of the agent is no reason against the user's own statement of it.
+    const prompt = own.reduce((text, note) => text.replaceAll(note.text, ""), withoutLearnt(transcript.systemPrompt));
     const gates = new Gates({
       sources: sourcesOf(transcript),
-      known: [withoutLearnt(transcript.systemPrompt), ...(await this.#notes(transcript)).map(({ text }) => text)],
+      known: [prompt, ...notes.flatMap(({ isOurs, text }) => (isOurs ? [] : [text]))],
       secrets: secretsOf(process.env),
-      project: name,
+      project: basename(transcript.cwd),
       proven: provenIn(transcript),
     });
-    const admitted: Admitted[] = [];
-    const rejected: Rejection[] = [];
-    for (const each of candidates) {
+    const results = candidates.map((each) => {
       const candidate = withFittingCheck(each, transcript);
-      const checked = gates.check(candidate);
-      if (checked.ok) admitted.push(checked.candidate);
-      else rejected.push(rejection(candidate, checked.reason));
-    }
+      return { candidate, checked: gates.check(candidate) };
+    });
+    return {
+      admitted: results.flatMap(({ checked }) => (checked.ok ? [checked.candidate] : [])),
+      rejected: results.flatMap(({ candidate, checked }) => (checked.ok ? [] : [rejection(candidate, checked)])),
+      quotes: results.flatMap(({ candidate, checked }) => {
+        return checked.ok || checked.kind !== "unproven" ? [candidate.quote] : [];
+      }),
+      remarks: results.flatMap(({ candidate: { isSensitive, isRule, quote } }) => {
+        return isSensitive === true || isRule === false ? [quote] : [];
+      }),
+    };
+  }
+
+  /** Writes what passed. */
+  async #commit(
+    transcript: Transcript,
+    { admitted, rejected }: CheckedCandidates,
+    refuted: Extracted["refuted"],
+  ): Promise<readonly Fact[]> {
+    const { cwd, sessionId, endedAt } = transcript;
+    const name = basename(cwd);
     const against = await this.#rejectedLines(transcript, refuted);
-    if (admitted.length === 0 && rejected.length === 0 && against.size === 0) return [];
+    if (admitted.length + rejected.length + refuted.length === 0) return [];
     const origin = { sessionId, project: cwd, name, at: endedAt };
-    const written = await this.store.commit({ origin, admitted, rejected, refuted: against, isRepeated: true });
+    const cited = await Promise.all(admitted.map((each) => withOwnCitation(each, cwd)));
+    const written = await this.store.commit({ origin, admitted: cited, rejected, refuted: against });
     const added = written.filter((fact) => !waits(fact));
-    const corrected = await this.#correctMemory(transcript, admitted);
-    const now = added.length === 0 ? [] : await this.store.read();
+    const now = await this.store.read();
+    const corrected = await this.#notes.settle(transcript, { admitted, refuted }, now);
     const message = [...(added.length > 0 ? [learntLine(added, now)] : []), ...corrected].join(" ");
     if (message !== "") {
       this.#ports.notify(
@@ -214,53 +276,24 @@ class Consolidation {
     return added;
   }
 
-  /** Lines of the session's prompt whose value the agent used directly before the user's words against it. */
+  /** Lines of the session's prompt that the model names as rejected, and whose value the agent gave up after the user's words. */
   async #rejectedLines(transcript: Transcript, refuted: Extracted["refuted"]): Promise<ReadonlyMap<string, string>> {
     if (refuted.length === 0) return new Map();
     const facts = await this.store.read();
     const used = new Set(usedItems(transcript, facts));
-    const isFollowed = ({ id, quote }: Extracted["refuted"][number]): boolean => {
+    const isGivenUp = ({ id, quote: words }: Extracted["refuted"][number]): boolean => {
       const value = facts.find((fact) => fact.id === id)?.value;
-      return used.has(id) && value !== undefined && actedBefore(transcript, quote).includes(value);
+      return used.has(id) && value !== undefined && afterObjection(transcript, { words, value }) === "dropped";
     };
-    return new Map(refuted.filter(isFollowed).map(({ id, quote }) => [id, oneLine(quote, SHOWN_CHARS)]));
-  }
-
-  /**
-   * Removes notes that the agent wrote and that the model names as replaced by the user's words. A line of the user's own
-   * stays. Resolves to sentences for the user.
-   */
-  async #correctMemory(transcript: Transcript, admitted: readonly Admitted[]): Promise<readonly string[]> {
-    const { cwd, sessionId } = transcript;
-    const named = admitted.flatMap(({ by, supersedes }) =>
-      by === "user" && supersedes !== undefined ? [supersedes] : [],
-    );
-    if (named.length === 0) return [];
-    const notes = (await this.#notes(transcript)).filter(({ id, text }) => {
-      return named.some((each) => each === id || textKey(each) === textKey(text));
-    });
-    const lines: string[] = [];
-    for (const { id, text, target, isOurs } of notes) {
-      const change = { action: "remove", oldText: text } as const;
-      const origin = { by: "learning", sessionId, callId: id } as const;
-      const done = isOurs && (await this.#memoryOf(cwd).change(target, change, origin)).ok;
-      lines.push(
-        done ? `Replaced in the memory: ${oneLine(text, SHOWN_CHARS)} (/memory undo restores it)` : ownLine(text),
-      );
-    }
-    return lines;
-  }
-
-  #memoryOf(cwd: string): Memory {
-    const { home, clock } = this.#ports;
-    return new Memory({ folder: memoriesFolder(home), now: () => clock.now() }).forProject(cwd);
+    return new Map(refuted.filter(isGivenUp).map(({ id, quote }) => [id, oneLine(quote, SHOWN_CHARS)]));
   }
 
   /** Active facts of the session's project and of the user, those first that share words with the session. */
   async #related({ cwd, folders, messages }: Transcript): Promise<readonly Fact[]> {
-    const facts = (await this.store.read()).filter((fact) => isActive(fact) && holdsIn(fact, [cwd, ...folders]));
+    const isKnown = (fact: Fact): boolean => isActive(fact) && !waits(fact) && holdsIn(fact, [cwd, ...folders]);
+    const facts = (await this.store.read()).filter(isKnown);
     if (facts.length === 0) return facts;
-    const spoken = new Set(contentWords(messages.map(spokenIn).join("\n").slice(-SPOKEN_CHARS)));
+    const spoken = new Set(contentWords(messages.map(spokenIn).join("\n").slice(-COMPARED_CHARS)));
     const shared = new Map(
       facts.map((fact) => [fact, contentWords(fact.text).filter((word) => spoken.has(word)).length]),
     );
@@ -272,24 +305,8 @@ class Consolidation {
     const facts = (await this.#related(transcript)).slice(0, MAX_KNOWN);
     return [
       ...facts.map((fact) => ({ id: fact.id, about: isPreference(fact) ? "user" : fact.subject, text: fact.text })),
-      ...(await this.#notes(transcript)).map(({ id, text }) => ({ id, about: "memory", text })),
+      ...(await this.#notes.read(transcript)).map(({ id, text }) => ({ id, about: "memory", text })),
     ];
-  }
-
-  /** Notes of the memory. */
-  async #notes({ cwd }: Transcript) {
-    const memory = this.#memoryOf(cwd);
-    const read = MEMORY_TARGETS.map(async (target) =>
-      (await memory.entries(target)).map(({ text, write }) => {
-        const isOurs = write !== undefined && write.by !== "user";
-        return { id: `m-${factId("f", target, text).slice(2)}`, text, target, isOurs };
-      }),
-    );
-    const notes = await Promise.all(read).catch((error: unknown) => {
-      this.#ports.log(`learning: the memory cannot be read: ${messageOf(error)}`);
-      return [];
-    });
-    return notes.flat();
   }
 
   #mark(
@@ -305,31 +322,28 @@ function safeEpisode(transcript: Transcript): Episode | undefined {
   return episode && { ...episode, summary: safeSummary(episode.summary, sourcesOf(transcript), actedIn(transcript)) };
 }
 
-/** The words that the user typed. */
-function spokenIn({ message }: TranscriptMessage): string {
-  return message.role === "user" && message.synthetic !== true ? typedText(message.content).slice(0, SPOKEN_CHARS) : "";
-}
+/** Candidates of an answer after the checks. */
+type CheckedCandidates = {
+  readonly admitted: readonly Admitted[];
+  readonly rejected: readonly Rejection[];
+  /** Words of the user that the answer considered. */
+  readonly quotes: readonly string[];
+  /** Words for one task, and private ones. */
+  readonly remarks: readonly string[];
+};
 
-/** Arguments of the calls between the user's message with these words and the one before it; empty without such a message. */
-function actedBefore(transcript: Transcript, words: string): string {
-  const { messages } = transcript;
-  const at = messages.findLastIndex((one) => spokenIn(one).includes(words));
-  const before = messages.slice(0, Math.max(0, at)).findLastIndex((one) => spokenIn(one) !== "");
-  return at < 0 ? "" : actedIn({ messages: messages.slice(before, at) });
-}
-
-/** Arguments of the agent's calls. */
-function actedIn({ messages }: Pick<Transcript, "messages">): string {
-  return messages
-    .flatMap(({ message }) => (message.role === "assistant" ? (message.tool_calls ?? []) : []))
-    .map(({ function: call }) => call.arguments)
-    .join("\n");
+function joined(one: CheckedCandidates, other: CheckedCandidates): CheckedCandidates {
+  return {
+    admitted: [...one.admitted, ...other.admitted],
+    rejected: [...one.rejected, ...other.rejected],
+    quotes: [...one.quotes, ...other.quotes],
+    remarks: [...one.remarks, ...other.remarks],
+  };
 }
 
 /** A rejected secret or injection leaves no text behind. */
-function rejection({ text }: Candidate, reason: string): Rejection {
-  const isHarmful = /\b(?:secret|private|attempt|order|command|hidden|markup|instructions|scan)\b/.test(reason);
-  return { target: rejectionId(text), text: isHarmful ? null : text.slice(0, 200), reason };
+function rejection({ text }: Candidate, { kind, reason }: Extract<Checked, { ok: false }>): Rejection {
+  return { target: rejectionId(text), text: kind === "harmful" ? null : text.slice(0, 200), reason };
 }
 
 /** A rule that was said once is on trial: the user is asked. So is one beside another value of the same property. */
@@ -343,21 +357,20 @@ function learntLine(added: readonly Fact[], facts: readonly Fact[]): string {
   return isPreference(first) ? `Keep this for later? ${text}` : `Learnt: ${text}`;
 }
 
-/** Commands that passed, in a session without an edit that the user took back. */
-function provenIn({ happened }: Transcript): ReadonlySet<string> {
-  const isRejected = happened.some((entry) => entry.type === "verdict" && entry.outcome !== "kept");
-  const passed = happened.flatMap((entry) =>
-    entry.type === "tool" && entry.command?.exit === 0 ? [entry.command.text.trim()] : [],
-  );
-  return new Set(isRejected ? [] : passed);
+/** A fact of the user about a program of the project cites the program's own text, which may change unsaid. */
+async function withOwnCitation(candidate: Admitted, cwd: string): Promise<Admitted> {
+  const { kind, by, value, cites } = candidate;
+  if (kind !== "fact" || by === "tool" || value === undefined) return candidate;
+  return { ...candidate, cites: (await commandCitation(value, cwd)) ?? cites };
 }
 
 /**
- * The candidate without a check that disagrees with the session: the last call that it reads must pass, and of the calls before
- * the user's words one must fail.
+ * The candidate with a check that agrees with the session: the last call that it reads must pass, and of the calls before the
+ * user's words one must fail. The check of a command that the user only mentions needs both.
  */
 function withFittingCheck(candidate: Candidate, { messages, cwd }: Transcript): Candidate {
-  const { check, position } = candidate;
+  const { position, kind } = candidate;
+  const check = kind === "fact" ? checkOfValue(candidate) : candidate.check;
   if (check === undefined) return candidate;
   const verdicts = messages.flatMap(({ message, position: at }) =>
     message.role !== "assistant"
@@ -372,13 +385,9 @@ function withFittingCheck(candidate: Candidate, { messages, cwd }: Transcript): 
   );
   const before = verdicts.filter(({ isBefore }) => isBefore);
   const after = verdicts.filter(({ isBefore }) => !isBefore);
+  const isSeen = check.on !== "run" || (before.length > 0 && after.length > 0);
   const fits = (before.length === 0 || before.some(({ isBroken }) => isBroken)) && after.at(-1)?.isBroken !== true;
-  return fits ? candidate : { ...candidate, check: undefined };
-}
-
-/** A line of the memory that the user wrote, and that the model names as replaced. */
-function ownLine(text: string): string {
-  return `Your own note says otherwise, and stays: ${oneLine(text, SHOWN_CHARS)}`;
+  return { ...candidate, check: fits && isSeen ? check : undefined };
 }
 
 /** Only the built-in interpreter answered: its answers teach nothing. */

@@ -1,5 +1,5 @@
 /** Store of facts and preferences: files under one lock, and a record of each change in the ledger. */
-import { readFile, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { learningFolder, memoriesFolder } from "../../config/home.ts";
@@ -16,18 +16,16 @@ import {
   type Fact,
   factsOf,
   formatEntity,
-  formatUserModel,
   isActive,
   readEntities,
-  userModelPath,
-  withUserEdits,
+  readFacts,
 } from "../facts.ts";
 import type { LearningChange, LearningLedger, LearningRecord } from "../learning-ledger.ts";
 import type { LearntOutcome, LearntStore } from "../loop.ts";
 import { type Measured, receiptOf } from "../receipts.ts";
 import { acted, episodeItem, itemOf, withoutFact } from "./learnt-items.ts";
 import { changeOf } from "./merge.ts";
-import { type Batch, isFrom, isNews, type MergedBatch, mergeBatch, rejectionId } from "./merge-batch.ts";
+import { type Batch, isFrom, type MergedBatch, mergeBatch, rejectionId } from "./merge-batch.ts";
 
 const MAX_EPISODES = 200;
 const MAX_CLOSED = 200;
@@ -49,11 +47,9 @@ export class FactStore implements LearntStore {
     this.#ports = ports;
   }
 
-  /** All facts, with what a person changed in the files. Rejects when reading fails. */
-  async read(): Promise<readonly Fact[]> {
-    const { home, clock } = this.#ports;
-    const [files, model] = await Promise.all([readEntities(home), readModel(home)]);
-    return withUserEdits(unique(factsOf(files)), model, clock.now());
+  /** All facts. Rejects when reading fails. */
+  read(): Promise<readonly Fact[]> {
+    return readFacts(this.#ports.home);
   }
 
   /** Writes what a session showed. A repetition changes nothing. Resolves to the new facts. */
@@ -62,7 +58,7 @@ export class FactStore implements LearntStore {
     let added: readonly Fact[] = [];
     await this.#change(async (facts) => {
       const merged = mergeBatch(facts, batch, forgotten);
-      const changes = batch.isRepeated ? await this.#unrecorded(merged.changes) : merged.changes.filter(isNews(facts));
+      const changes = await this.#unrecorded(merged.changes);
       const before = new Set(facts.filter(isActive).map(({ id }) => id));
       added = merged.facts.filter((fact) => isActive(fact) && !before.has(fact.id));
       return { facts: merged.facts, changes };
@@ -80,6 +76,12 @@ export class FactStore implements LearntStore {
         .filter((fact) => reasons.has(fact.id) && isActive(fact))
         .map((fact) => changeOf("close", fact, fact.text, reasons.get(fact.id) ?? "")),
     }));
+  }
+
+  /** Changes facts without a record. `change` returns the same fact for one that stays. Rejects when writing fails. */
+  async revise(change: (fact: Fact) => Fact): Promise<void> {
+    const isChanged = (await this.read()).some((fact) => change(fact) !== fact);
+    if (isChanged) await this.#change((facts) => ({ facts: facts.map(change), changes: [] }));
   }
 
   async items(): Promise<readonly LearntItem[]> {
@@ -117,16 +119,15 @@ export class FactStore implements LearntStore {
     return { ok: true, message };
   }
 
-  /** Changes the facts under the lock: files, then the user model, then the ledger. */
+  /** Changes the facts under the lock: files, then the ledger. */
   async #change(change: (facts: readonly Fact[]) => MergedBatch | Promise<MergedBatch>): Promise<void> {
-    const { home, clock, ledger } = this.#ports;
+    const { home, ledger } = this.#ports;
     makeFolder(learningFolder(home), 0o700);
     await withLock(join(learningFolder(home), "facts.lock"), async () => {
-      const [files, model] = await Promise.all([readEntities(home), readModel(home)]);
-      const before = withUserEdits(unique(factsOf(files)), model, clock.now());
-      const { facts, changes } = await change(before);
+      const files = await readEntities(home);
+      const { facts, changes } = await change(factsOf(files));
       await writeFiles(home, files, facts);
-      await writeModel(home, facts, model);
+      await rm(join(learningFolder(home), "user-model.md"), { force: true }); // earlier versions repeated the rules there
       await ledger.append(changes);
     });
   }
@@ -193,15 +194,6 @@ export class FactStore implements LearntStore {
   }
 }
 
-async function readModel(home: string): Promise<string | undefined> {
-  return readFile(userModelPath(home), "utf8").catch(() => undefined);
-}
-
-/** One fact for each id: a killed process may leave a line in two files. */
-function unique(facts: readonly Fact[]): readonly Fact[] {
-  return [...new Map(facts.map((fact) => [fact.id, fact])).values()];
-}
-
 async function writeFiles(home: string, files: readonly EntityFile[], facts: readonly Fact[]): Promise<void> {
   const homes = new Map(files.flatMap((file) => factsOf([file]).map(({ id }) => [id, file.path] as const)));
   const bySlug = new Map(files.map((file) => [file.path, file]));
@@ -221,11 +213,4 @@ async function writeFiles(home: string, files: readonly EntityFile[], facts: rea
     makeFolder(dirname(path), 0o700);
     await replaceFile(path, text);
   }
-}
-
-async function writeModel(home: string, facts: readonly Fact[], before: string | undefined): Promise<void> {
-  const text = formatUserModel(facts, before);
-  if (text === before) return;
-  if (text === undefined) await rm(userModelPath(home), { force: true });
-  else await replaceFile(userModelPath(home), text);
 }

@@ -3,10 +3,19 @@
  * past them. Each rejection has a reason for people.
  */
 
-import { contentWords, markedValues, placeSaying, textKey, valuesIn, wordRow } from "../../memory/statement.ts";
+import {
+  contentWords,
+  markedValues,
+  placeSaying,
+  sentencesOf,
+  textKey,
+  valuesIn,
+  wordRow,
+} from "../../memory/statement.ts";
 import { findThreat } from "../../prompt/injection-scan.ts";
 import { holdsSecret } from "../../providers/redact.ts";
-import type { Candidate, Source } from "./extraction.ts";
+import type { Candidate } from "./extraction.ts";
+import type { Source } from "./session-evidence.ts";
 
 /** Part of a session that the checks need. */
 export type Evidence = {
@@ -33,9 +42,10 @@ export type Admitted = Candidate & {
   readonly isExplicit: boolean;
 };
 
-export type Checked =
-  | { readonly ok: true; readonly candidate: Admitted }
-  | { readonly ok: false; readonly reason: string };
+/** `unproven`: the session does not show it. `harmful`: its text must not stay anywhere. `unwanted`: nobody needs it later. */
+type Problem = { readonly kind: "unproven" | "harmful" | "unwanted"; readonly reason: string };
+
+export type Checked = { readonly ok: true; readonly candidate: Admitted } | ({ readonly ok: false } & Problem);
 
 type Found = { readonly by: "user" | "tool"; readonly position: number; readonly context: string };
 
@@ -62,17 +72,17 @@ export class Gates {
   check(candidate: Candidate): Checked {
     const text = candidate.text.replaceAll(/\s+/g, " ").replaceAll("·", "-").trim();
     const cleaned = { ...candidate, text };
-    if (text.length < 6 || text.length > MAX_TEXT_CHARS) return rejected("its length is not that of a fact");
+    const isFact = text.length >= 6 && text.length <= MAX_TEXT_CHARS;
+    if (!isFact) return rejected("unwanted", "its length is not that of a fact");
     const quoted = this.#find(cleaned);
-    if (quoted === undefined) return rejected("the session does not show it");
+    if (quoted === undefined) return rejected("unproven", "the session does not show it");
     const found = (quoted.by === "user" && this.#toolSaying(text, quoted)) || quoted;
-    const problem =
-      this.#unsupported(cleaned, found) ??
-      this.#restated(text, found) ??
-      this.#secret(cleaned) ??
-      unwanted(cleaned, found) ??
-      (candidate.isSensitive === true ? "it is private, and the user did not ask to keep it" : undefined);
-    if (problem !== undefined) return rejected(problem);
+    const unproven = this.#unsupported(cleaned, found);
+    if (unproven !== undefined) return rejected("unproven", unproven);
+    const harm = this.#secret(cleaned) ?? harmIn(cleaned);
+    if (harm !== undefined) return rejected("harmful", harm);
+    const unneeded = this.#restated(text, found) ?? unwanted(cleaned, found);
+    if (unneeded !== undefined) return rejected("unwanted", unneeded);
     const isProven = found.by === "tool" && this.#isProven(cleaned);
     const isExplicit = found.by === "user" && candidate.isRule === true;
     const by = isProven ? "run" : found.by;
@@ -136,9 +146,9 @@ export class Gates {
     const place = `${around} ${fold(this.#evidence.project)}`;
     const names = text.match(/(?<=\S\s)\p{Lu}\p{Ll}+\b/gu) ?? [];
     if (names.some((name) => !place.includes(name.toLowerCase()))) return "the session does not name it";
-    if (kind === "fact" && entity === "person" && contentWords(subject).some((word) => !place.includes(word))) {
-      return "the session does not name this person";
-    }
+    const isPerson = kind === "fact" && entity === "person";
+    const isNamed = isPerson || fold(text).includes(fold(subject));
+    if (isNamed && contentWords(subject).some((word) => !place.includes(word))) return "the session does not name it";
     const near = new Set(contentWords(place));
     const words = new Set(contentWords(text));
     const shared = [...words].filter((word) => near.has(word)).length;
@@ -162,8 +172,8 @@ export class Gates {
   }
 }
 
-function rejected(reason: string): Checked {
-  return { ok: false, reason };
+function rejected(kind: Problem["kind"], reason: string): Checked {
+  return { ok: false, kind, reason };
 }
 
 function fold(text: string): string {
@@ -187,17 +197,37 @@ const SECRET =
 const LONG_RANDOM =
   /(?<![\w/.-])(?=[\w+/=-]*\d)(?=[\w+/=-]*[a-zA-Z])(?![\w-]*\/[\w-]*\/)[A-Za-z0-9+/=_]{28,}(?![\w/.-])/;
 
-/** Marks of prompts, and a wish that a tool's output has. */
-function unwanted({ kind, text, quote, subject, isRule }: Candidate, { by }: Found): string | undefined {
+/** Marks of prompts, and private things. */
+function harmIn({ text, quote, subject, isSensitive }: Candidate): string | undefined {
   const threat = findThreat(`${subject}\n${text}\n${quote}`);
   if (threat !== undefined) return `it holds ${threat}`;
   if (/<\/?\w+[^>]*>|<\||\[\/?(?:INST|SYSTEM)\]/i.test(text)) return "it holds markup of a prompt";
+  return isSensitive === true ? "it is private, and the user did not ask to keep it" : undefined;
+}
+
+/** A wish for one task only, and one that a tool's output has. */
+function unwanted({ kind, isRule }: Candidate, { by }: Found): string | undefined {
   if (kind === "preference" && isRule === false) return "the user meant it for one task";
   return kind === "preference" && by === "tool" ? "a tool's output is not the user's wish" : undefined;
 }
 
 /** Words in a row from which a sentence is copied. */
 const COPIED_WORDS = 5;
+
+/** Share of a passing remark's words from which a sentence repeats it. */
+const REPEATED = 0.6;
+
+/** The summary without sentences that repeat a remark which no later session needs. */
+export function withoutRemarks(summary: string, remarks: readonly string[]): string {
+  const rows = remarks.map((remark) => [...new Set(contentWords(remark))]);
+  const repeats = (sentence: string): boolean => {
+    const words = new Set(contentWords(sentence));
+    return rows.some((row) => row.filter((word) => words.has(word)).length >= Math.max(1, row.length * REPEATED));
+  };
+  return sentencesOf(summary)
+    .filter((sentence) => !repeats(sentence))
+    .join("\n");
+}
 
 /**
  * The summary without sentences that a tool's output has word for word, and without those with a name or a marked value that
@@ -223,9 +253,7 @@ export function safeSummary(summary: string, sources: readonly Source[], acted: 
     const names = sentence.match(/(?<=\S\s)\p{Lu}\p{Ll}+\b/gu) ?? [];
     return [...markedValues(sentence), ...names].some((name) => !all.includes(fold(name)));
   };
-  return summary
-    .split(/(?<=[.!?])\s+|(?<=[。！？])|\n+/)
-    .filter((sentence) => sentence.trim() !== "")
+  return sentencesOf(summary)
     .filter((sentence) => findThreat(sentence) === undefined && !isCopied(sentence) && !isInvented(sentence))
     .join("\n");
 }

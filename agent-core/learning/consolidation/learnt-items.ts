@@ -4,7 +4,7 @@ import { learningFolder } from "../../config/home.ts";
 import { contentWords, similarity, valuesIn } from "../../memory/statement.ts";
 import type { LearntAction, LearntItem } from "../../protocol/learning.ts";
 import type { Episode } from "../episodes.ts";
-import { entitySlug, type Fact, isEdited, isPreference, isShown, sessionOf, waits } from "../facts.ts";
+import { dayText, entitySlug, type Fact, isEdited, isPreference, isShown, sessionOf, waits } from "../facts.ts";
 import type { LearningChange } from "../learning-ledger.ts";
 import { unknownItem } from "../loop.ts";
 import { changeOf } from "./merge.ts";
@@ -26,17 +26,10 @@ export function acted(
     facts.map((each) => (each === fact ? { ...each, ...changed } : each));
   switch (action) {
     case "pin":
-      return {
-        facts: set({ isPinned: true }),
-        changes: [record("pin", "The user pinned it.")],
-        message: `Pinned: ${fact.text}`,
-      };
-    case "unpin":
-      return {
-        facts: set({ isPinned: false }),
-        changes: [record("unpin", "The user unpinned it.")],
-        message: `Unpinned: ${fact.text}`,
-      };
+    case "unpin": {
+      const message = `${action === "pin" ? "Pinned" : "Unpinned"}: ${fact.text}`;
+      return { facts: set({ isPinned: action === "pin" }), changes: [record(action, message)], message };
+    }
     case "both":
       return {
         facts: set({ isExplicit: true, proposedFor: undefined }),
@@ -104,7 +97,7 @@ function sourceText(fact: Fact): string {
 
 function stateText(fact: Fact): string {
   const { until, proposedFor } = fact;
-  if (until !== undefined) return `It held until ${new Date(until).toISOString().slice(0, 10)}.`;
+  if (until !== undefined) return `It held until ${dayText(until)}.`;
   if (proposedFor !== undefined) return "It would replace another line.";
   return waits(fact) ? "It is not used until you keep it." : "It counts when it is seen again.";
 }

@@ -19,8 +19,6 @@ export type Batch = {
   readonly rejected: readonly Rejection[];
   /** The user's words against lines that the agent had followed, by the line's id. */
   readonly refuted?: ReadonlyMap<string, string>;
-  /** An earlier run may have written a part of it. */
-  readonly isRepeated: boolean;
 };
 
 /** `changes`: for the ledger. */
@@ -111,17 +109,4 @@ function promoted(facts: readonly Fact[], { at }: Origin): MergedBatch {
     changes.push(...group.map((fact) => changeOf("close", fact, fact.text, "It holds everywhere now.")));
   }
   return { facts: now, changes };
-}
-
-/** False for an addition that the files had before: another reading of the same session found it again. */
-export function isNews(before: readonly Fact[]): (change: LearningChange) => boolean {
-  const known = new Map(before.map((fact) => [fact.id, fact]));
-  return ({ op, target, evidence }) => {
-    const fact = known.get(target);
-    if (fact === undefined) return true;
-    if (op === "add") return !isActive(fact);
-    if (op !== "change") return true;
-    const session = sessionOf(evidence.at(-1) ?? "");
-    return !fact.evidence.some((ref) => sessionOf(ref) === session);
-  };
 }

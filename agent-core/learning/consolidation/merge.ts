@@ -4,6 +4,7 @@
  */
 
 import { textKey } from "../../memory/statement.ts";
+import { isSameSlot } from "../fact-values.ts";
 import { EVERYWHERE, type Fact, factId, holdsIn, isActive, isEdited, sessionOf, USER, waits } from "../facts.ts";
 import type { LearningChange } from "../learning-ledger.ts";
 import type { Admitted } from "./gates.ts";
@@ -13,7 +14,6 @@ export type Origin = {
   readonly sessionId: string;
   /** Folder of the project, absolute. */
   readonly project: string;
-  /** Name of the project. */
   readonly name: string;
   /** Milliseconds since 1970. */
   readonly at: number;
@@ -37,29 +37,54 @@ export function merge(facts: readonly Fact[], candidate: Admitted, origin: Origi
   const same = facts.find((fact) => isActive(fact) && saysSame(fact, made, candidate)) ?? stored;
   if (same !== undefined && (isActive(same) || wasSeen(same, made))) {
     const merged = counted(facts, same, made);
-    return replaced === undefined || replaced.id === same.id || waits(made)
-      ? merged
-      : {
-          ...closed(merged.facts, replaced, { ...same, from: made.from }),
-          changes: [...merged.changes, closing(replaced, same)],
-        };
+    if (replaced === undefined || replaced.id === same.id || waits(made)) return merged;
+    const gone = equals(merged.facts, replaced, same);
+    return {
+      facts: closed(merged.facts, gone, { ...same, from: made.from }),
+      changes: [...merged.changes, ...gone.map((fact) => closing(fact, same))],
+    };
   }
   if (replaced !== undefined && (waits(made) || replaced.isPinned || isEdited(replaced))) {
     return proposed(facts, made, replaced);
   }
-  const left = replaced === undefined ? facts : closed(facts, replaced, made).facts;
+  const gone = [...equals(facts, replaced, made), ...endedElsewhere(facts, made)];
+  const left = closed(facts, gone, made);
   const added =
     stored === undefined ? [...left, made] : left.map((fact) => (fact === stored ? reopened(stored, made) : fact));
-  return { facts: added, changes: additionOf(made, replaced === undefined ? [] : [replaced]) };
+  return { facts: added, changes: additionOf(made, gone) };
 }
 
-/** The older fact that the candidate names as replaced, by its id or its exact text. */
+/** True for a line that may end, with the same value of the same property. */
+function isEqual(fact: Fact, other: Fact): boolean {
+  return isActive(fact) && !fact.isPinned && !isEdited(fact) && isSameSlot(fact, other, true);
+}
+
+/** The replaced fact, and those that say the same value of the same property where the new one holds. */
+function equals(facts: readonly Fact[], replaced: Fact | undefined, by: Fact): readonly Fact[] {
+  if (replaced === undefined) return [];
+  const isCovered = ({ scope }: Fact): boolean => by.scope === EVERYWHERE || scope === replaced.scope;
+  const rest = facts.filter((fact) => fact.id !== by.id && fact.id !== replaced.id);
+  return [replaced, ...rest.filter((fact) => isCovered(fact) && isEqual(fact, replaced))];
+}
+
+/** Lines of projects with a value that the user gave up for this one elsewhere, once this one holds everywhere. */
+function endedElsewhere(facts: readonly Fact[], made: Fact): readonly Fact[] {
+  if (made.scope !== EVERYWHERE) return [];
+  const same = new Set(facts.flatMap((fact) => (isSameSlot(fact, made, true) ? [fact.id] : [])));
+  const givenUp = facts
+    .filter(({ replacedBy: by = "" }) => same.has(by))
+    .filter((fact) => isSameSlot(fact, made, false));
+  return facts.filter((fact) => fact.from < made.from && givenUp.some((old) => isEqual(fact, old)));
+}
+
+/** The older fact that the candidate names as replaced, by its id or its exact text; of equal lines the wide one. */
 function replacedBy({ supersedes }: Admitted, facts: readonly Fact[], { project, at }: Origin): Fact | undefined {
   if (supersedes === undefined) return undefined;
-  return facts.find((fact) => {
+  const named = facts.find((fact) => {
     const isNamed = fact.id === supersedes || textKey(fact.text) === textKey(supersedes);
     return isNamed && isActive(fact) && fact.from <= at && holdsIn(fact, [project]);
   });
+  return named && (facts.find((fact) => fact.scope === EVERYWHERE && isEqual(fact, named)) ?? named);
 }
 
 /** The same text, another reading of the same words, or an item that the model names as the same. */
@@ -68,21 +93,14 @@ function saysSame(fact: Fact, made: Fact, { repeats, quote }: Admitted): boolean
   if (textKey(fact.text) === textKey(made.text)) return true;
   if (fact.source === "tool") return false; // another wording of the user does not confirm it
   if (fact.id === repeats) return true;
-  const isSameMessage = fact.evidence.some((ref) => made.evidence.includes(ref));
+  const isSameMessage = fact.scope === made.scope && fact.evidence.some((ref) => made.evidence.includes(ref));
   return isSameMessage && (textKey(fact.text) === textKey(quote) || isSameSlot(fact, made, true));
-}
-
-/** True for the same property of the same subject in the same place; `equal`: with the same value. */
-function isSameSlot(one: Fact, other: Fact, equal: boolean): boolean {
-  const slotOf = ({ id, scope, subject, attribute = "" }: Fact): string =>
-    [id.charAt(0), scope, textKey(subject), textKey(attribute)].join("\n");
-  const isNamed = one.attribute !== undefined && one.value !== undefined && other.value !== undefined;
-  return isNamed && slotOf(one) === slotOf(other) && equal === (textKey(one.value) === textKey(other.value));
 }
 
 /** Lines that say another value of the property of a new line: the user is asked whether both hold. */
 export function besides(made: Fact, facts: readonly Fact[]): readonly Fact[] {
-  return facts.filter((fact) => isActive(fact) && fact.id !== made.id && isSameSlot(fact, made, false));
+  const isNear = (fact: Fact): boolean => isActive(fact) && fact.id !== made.id && fact.scope === made.scope;
+  return facts.filter((fact) => isNear(fact) && isSameSlot(fact, made, false));
 }
 
 /** Facts without those that the user rejected after the agent had followed them. */
@@ -96,10 +114,9 @@ export function refuted(facts: readonly Fact[], rejected: ReadonlyMap<string, st
   };
 }
 
-function closed(facts: readonly Fact[], replaced: Fact, by: Pick<Fact, "id" | "from">): Pick<Merged, "facts"> {
-  return {
-    facts: facts.map((fact) => (fact.id === replaced.id ? { ...fact, until: by.from, replacedBy: by.id } : fact)),
-  };
+function closed(facts: readonly Fact[], gone: readonly Fact[], by: Pick<Fact, "id" | "from">): readonly Fact[] {
+  const ids = new Set(gone.map(({ id }) => id));
+  return facts.map((fact) => (ids.has(fact.id) ? { ...fact, until: by.from, replacedBy: by.id } : fact));
 }
 
 function closing(replaced: Fact, { text, evidence }: Pick<Fact, "text" | "evidence">): LearningChange {
@@ -132,7 +149,9 @@ function factOf(candidate: Admitted, { sessionId, project, name, at }: Origin): 
     evidence: [`${sessionId}:${position}`],
     isPinned: false,
     proposedFor: undefined,
-    attribute: candidate.attribute,
+    attribute: isRule
+      ? [candidate.subject, candidate.attribute ?? ""].join(" ").trim() || undefined
+      : candidate.attribute,
     value: candidate.value,
     check: candidate.check,
     cites: candidate.cites?.includes(":") === true && by !== "run" ? candidate.cites : undefined,
@@ -164,21 +183,25 @@ function counted(facts: readonly Fact[], same: Fact, made: Fact): Merged {
       changes: isOfThisSession ? additionOf(same, replaced) : changes,
     };
   }
-  const evidence = [...same.evidence, ...made.evidence].slice(-MAX_EVIDENCE);
-  const more: Fact = { ...same, seen: same.seen + 1, isExplicit, source, check, evidence };
+  const more: Fact = { ...seenAgain(same, ...made.evidence), isExplicit, source, check };
   return { facts: facts.map((fact) => (fact === same ? more : fact)), changes };
+}
+
+/** The fact with one more session that showed it. */
+export function seenAgain(fact: Fact, ...evidence: readonly string[]): Fact {
+  return { ...fact, seen: fact.seen + 1, evidence: [...fact.evidence, ...evidence].slice(-MAX_EVIDENCE) };
 }
 
 /** A fact that did not hold for a while holds again. */
 function reopened(stored: Fact, made: Fact): Fact {
   return {
-    ...stored,
-    seen: stored.seen + 1,
+    ...seenAgain(stored, ...made.evidence),
     source: stored.source === "tool" ? made.source : stored.source,
     from: made.from,
     until: undefined,
     replacedBy: undefined,
-    evidence: [...stored.evidence, ...made.evidence].slice(-MAX_EVIDENCE),
+    check: made.check ?? stored.check,
+    cites: made.cites,
   };
 }
 

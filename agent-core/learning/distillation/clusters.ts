@@ -6,11 +6,12 @@ import { basename, dirname, extname, relative } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { contentWords as wordsOf } from "../../memory/statement.ts";
 import type { Episode } from "../episodes.ts";
+import { programOf } from "../rule-checks.ts";
 
 /** Fewer sessions show no habit. */
 export const MIN_CLUSTER = 3;
 /** Average likeness of two groups that are one cluster. */
-export const MIN_LIKENESS = 0.5;
+const MIN_LIKENESS = 0.5;
 /** Maximum number of episodes of a project that are compared, the newest ones: the comparison grows with their square. */
 const MAX_EPISODES = 600;
 /** First part of a message, which names its task. Characters. */
@@ -23,9 +24,9 @@ const WEIGHTS = { words: 0.5, commands: 0.2, tools: 0.1, places: 0.15, taskType:
 
 /** Weight of a word of a single message. A word of a tenth of all messages weighs 2.4. */
 const ONCE = 1.5;
-/** Programs that look around in every kind of task. */
-const LOOKING =
-  /^(?:cat|cd|echo|find|grep|head|ls|pwd|rg|sed|sort|tail|tree|uniq|wc|which|git (?:diff|log|show|status))$/;
+
+/** Mean likeness of the requests of sessions with a program, from which it tells the kind of a task. */
+const TELLING = 0.2;
 
 type Features = {
   readonly episode: Episode;
@@ -59,22 +60,24 @@ async function clusterProject(episodes: readonly Episode[], signal: AbortSignal)
   const pause = slices(signal);
   const likeness = await likenessOf(episodes, pause);
   const groups = episodes.map((episode) => [episode]);
-  const best = groups.map((_, row) => bestOf(likeness, row));
   for (;;) {
     await pause();
-    const row = best.reduce((winner, each, at) => (each.value > (best[winner]?.value ?? -1) ? at : winner), 0);
-    const chosen = best[row];
-    if (chosen === undefined || chosen.value < MIN_LIKENESS) break;
-    const { column } = chosen;
+    const { row, column, value } = mostAlike(likeness);
+    if (value < MIN_LIKENESS) break;
     merge(groups, likeness, [row, column]);
-    for (const [at, known] of best.entries()) {
-      const value = likeness[at]?.[row] ?? -1;
-      if (at === row || [row, column].includes(known.column)) best[at] = bestOf(likeness, at);
-      else if (value > known.value) best[at] = { column: row, value };
-    }
-    best[column] = NONE;
   }
   return groups.filter((group) => group.length > 0).map((group) => group.toSorted(byTime));
+}
+
+/** The two groups with the greatest likeness, the first ones of equals. */
+function mostAlike(likeness: readonly Float64Array[]) {
+  let best = { row: -1, column: -1, value: -1 };
+  likeness.forEach((values, row) => {
+    values.forEach((value, column) => {
+      if (value > best.value) best = { row, column, value };
+    });
+  });
+  return best;
 }
 
 /** Puts the second group into the first one. The likeness of the whole is the average over its members. */
@@ -93,22 +96,11 @@ function merge(groups: Episode[][], likeness: readonly Float64Array[], [to, from
   groups[from] = [];
 }
 
-type Best = { readonly column: number; readonly value: number };
-
-const NONE: Best = { column: -1, value: -1 };
-
-function bestOf(likeness: readonly Float64Array[], row: number): Best {
-  let best = NONE;
-  likeness[row]?.forEach((value, column) => {
-    if (value > best.value) best = { column, value };
-  });
-  return best;
-}
-
 /** Likeness of each pair; -1 of an episode with itself. */
 async function likenessOf(episodes: readonly Episode[], pause: () => Promise<void>): Promise<readonly Float64Array[]> {
   const rarity = rarityOf(episodes.map(({ firstMessage }) => contentWords(firstMessage)));
-  const features = episodes.map((episode) => featuresOf(episode, rarity));
+  const telling = tellingPrograms(episodes, rarity);
+  const features = episodes.map((episode) => featuresOf(episode, rarity, (program) => telling.has(program)));
   const likeness = episodes.map(() => new Float64Array(episodes.length).fill(-1));
   for (const [row, one] of features.entries()) {
     await pause();
@@ -121,12 +113,6 @@ async function likenessOf(episodes: readonly Episode[], pause: () => Promise<voi
     }
   }
   return likeness;
-}
-
-/** Likeness of two episodes from 0 to 1, without knowledge of others. */
-export function likenessOfPair(one: Episode, other: Episode): number {
-  const [first, second] = [one, other].map((episode) => featuresOf(episode, () => 1));
-  return one.cwd === other.cwd && first && second ? alike(first, second) : 0;
 }
 
 type Rarity = (word: string) => number;
@@ -180,14 +166,29 @@ function overlap(one: Weighted, other: Weighted): number | undefined {
   return shared / (one.sum + other.sum - shared);
 }
 
+/** Programs whose sessions have requests that are alike. One that looks around runs in every kind of task, and tells nothing. */
+function tellingPrograms(episodes: readonly Episode[], rarity: Rarity): ReadonlySet<string> {
+  const requests = new Map<string, Weighted[]>();
+  for (const episode of episodes) {
+    const words = weighted(contentWords(episode.firstMessage), rarity);
+    for (const program of new Set(programsOf(episode)))
+      requests.set(program, [...(requests.get(program) ?? []), words]);
+  }
+  const tells = (all: readonly Weighted[]): boolean => {
+    const shares = all.slice(1).map((words, at) => overlap(words, all[at] ?? words) ?? 0);
+    return shares.reduce((sum, share) => sum + share, 0) >= shares.length * TELLING;
+  };
+  return new Set([...requests].flatMap(([program, all]) => (tells(all) ? [program] : [])));
+}
+
 /** `rarity`: of words. */
-function featuresOf(episode: Episode, rarity: Rarity): Features {
-  const { firstMessage, commands, tools, paths, cwd } = episode;
+function featuresOf(episode: Episode, rarity: Rarity, tells: (program: string) => boolean): Features {
+  const { firstMessage, tools, paths, cwd } = episode;
   const padded = ["^", ...tools, "$"];
   return {
     episode,
     words: weighted(contentWords(firstMessage), rarity),
-    commands: weighted(commands.map(({ command }) => programOf(command)).filter((program) => !LOOKING.test(program))),
+    commands: weighted(programsOf(episode).filter(tells)),
     tools: weighted(padded.slice(2).map((_, at) => padded.slice(at, at + 3).join(" "))),
     places: weighted(paths.map((path) => placeOf(relative(cwd, path)))),
   };
@@ -199,12 +200,8 @@ export function contentWords(message: string): readonly string[] {
   return wordsOf(text).filter((word) => /^\p{L}./u.test(word));
 }
 
-/** Program of a command line, with its subcommand: `npm test`, `bin/check`. */
-function programOf(command: string): string {
-  const [program = "", next = ""] = command.trim().split(/\s+/);
-  return !LOOKING.test(program) && /^[a-z][\w:-]*$/.test(next) && !program.includes("/")
-    ? `${program} ${next}`
-    : program;
+function programsOf({ commands }: Episode): readonly string[] {
+  return commands.map(({ command }) => programOf(command));
 }
 
 /** Folder and extension of a path: `src/*.ts`. */

@@ -1,23 +1,46 @@
 /** One cluster becomes a skill, a new version of one, or a rejection with its reason: one model call, then checks in code. */
-import { join } from "node:path";
-import { wordRow } from "../../memory/statement.ts";
+
 import { messageOf } from "../../platform/errors.ts";
-import { nameProblem, parseSkill, SKILL_FILE } from "../../skills/skill.ts";
+import { pathBelow } from "../../platform/paths.ts";
+import { parseSkill } from "../../skills/skill.ts";
 import type { Skill } from "../../skills/skill-places.ts";
+import { isAbout, wordsOf } from "../call-checks.ts";
+import { stepCitations } from "../citations.ts";
 import type { Episode } from "../episodes.ts";
 import type { LearningChange } from "../learning-ledger.ts";
 import type { LoopPorts } from "../loop.ts";
 import { type Cluster, contentWords } from "./clusters.ts";
-import { meanOf, outcomeOf } from "./judge-uses.ts";
 import type { LearntChange, LearntSkill, LearntSkills, LearntState } from "./learnt-skills.ts";
-import { contrast, type Delta, type ExistingSkill, type Proposal, proposalMessages, readProposal } from "./proposal.ts";
-import type { OutdatedCheck } from "./score-uses.ts";
-import { ledgerRecord, nextVersion, retired, withSkill, written } from "./skill-changes.ts";
-import { type Evidence, evidenceOf, textProblem } from "./skill-evidence.ts";
+import {
+  type Bullet,
+  contrast,
+  type Delta,
+  type ExistingSkill,
+  type Proposal,
+  proposalMessages,
+  readProposal,
+} from "./proposal.ts";
+import { spansIn } from "./score-uses.ts";
+import { heldIn, isSmooth, meanOf, outcomeOf, servedIn } from "./session-score.ts";
+import { doubted, ledgerRecord, nextVersion, withSkill, written } from "./skill-changes.ts";
+import { type Evidence, evidenceOf, statementProblem } from "./skill-evidence.ts";
+import {
+  type Admitted,
+  type Case,
+  commonWords,
+  contentOf,
+  evidenceFields,
+  nameFrom,
+  newSkill,
+  reasonOf,
+  seenFields,
+  TRIAL_USES,
+  uses,
+} from "./skill-of-cluster.ts";
 import { sizeProblem, skillText, withDeltas } from "./skill-text.ts";
 
-/** Uses of a version before it is changed again. */
-const TRIAL_USES = 3;
+/** Sessions that went the way of a new procedure. */
+const MIN_RUNS = 2;
 /** Questions about one cluster. */
 const MAX_ASKS = 2;
 /** A skill of the user is the one of a cluster when this share of the sessions read it. */
@@ -30,15 +53,6 @@ export type Distilled = LearntChange & {
   readonly id?: string;
 };
 
-export type Case = {
-  readonly cluster: Cluster;
-  readonly state: LearntState;
-  /** Reason why a statement contradicts what the facts say now. */
-  readonly outdated: OutdatedCheck;
-  /** Skills that are not this loop's: those of the home, and all names. */
-  readonly foreign: { readonly home: readonly Skill[]; readonly names: ReadonlySet<string> };
-};
-
 /** `asks`: nothing is written without the user's consent. */
 type Kit = Pick<LoopPorts, "model" | "clock"> & { readonly skills: LearntSkills; readonly asks: boolean };
 
@@ -48,16 +62,24 @@ export async function distillCluster(input: Case, kit: Kit, signal: AbortSignal)
   const existing = skillOf(cluster, state);
   const covering = existing === undefined ? coveringSkill(input) : undefined;
   const evidence = evidenceOf(cluster);
-  const refuted = refutedBullets(existing, evidence);
-  if (isGoodEnough({ existing, covering, refuted }, cluster, evidence)) return { kind: "kept", state };
-  const shown = shownSkill({ existing, covering, refuted }, cluster);
+  const refuted = refutedBullets(existing, cluster, evidence);
+  const isRight = existing !== undefined && refuted.size === 0 && isUnchanged(existing, cluster, evidence);
+  if (isRight || (covering !== undefined && isAsGoodAs(covering, cluster, evidence))) return { kind: "kept", state };
+  const shown = shownSkill(existing, refuted, cluster);
   const answer = await askForDeltas({ ...input, evidence, existing, refuted }, shown, { kit, signal });
   if (answer === undefined) return refused(input, [], "the model's answer is not a JSON object");
   const { proposal, deltas, rejects } = answer;
   if (deltas.length === 0 && existing !== undefined && rejects.length === 0) return { kind: "kept", state };
   if (deltas.length === 0) return refused(input, rejects, undefined);
-  const whole = { ...input, existing, evidence, proposal, deltas, rejects };
-  return covering === undefined ? apply(whole, kit) : proposeTo(covering, whole, kit);
+  return write({ ...input, existing, evidence, proposal, deltas, rejects }, kit);
+}
+
+/** Paths in the project that the commands of its sessions name, and those that the agent read or edited. */
+function filesOf(cluster: Cluster): readonly string[] {
+  return cluster.flatMap(({ commands, paths, cwd }) => [
+    ...paths.flatMap((path) => pathBelow(cwd, path)?.replaceAll("\\", "/") ?? []),
+    ...commands.flatMap(({ command }) => command.split(/[\s;|&<>()"'`]+/).filter((word) => /[./]/.test(word))),
+  ]);
 }
 
 /**
@@ -85,71 +107,96 @@ async function askForDeltas(
   }
 }
 
-type Subject = {
-  readonly existing: LearntSkill | undefined;
-  readonly covering: Skill | undefined;
-  readonly refuted: ReadonlyMap<string, string>;
-};
-
-function isGoodEnough({ existing, covering, refuted }: Subject, cluster: Cluster, evidence: Evidence): boolean {
-  if (covering !== undefined) return isAsGoodAs(covering, cluster, evidence);
-  return existing !== undefined && refuted.size === 0 && isUnchanged(existing, cluster, evidence);
-}
+/** Reasons against statements, by their ids. */
+type Refuted = ReadonlyMap<string, string>;
 
 /** The skill as the model gets it, with the reasons against its statements. */
-function shownSkill({ existing, covering, refuted }: Subject, cluster: Cluster): ExistingSkill | undefined {
-  if (existing === undefined) return covering && { ...covering, bullets: [], refuted };
-  if (!isCorrected(existing, cluster)) return { ...existing, refuted };
-  const doubts = existing.bullets.map(({ id }) => [id, "the user corrected a session that had it"] as const);
-  return { ...existing, refuted: new Map([...doubts, ...refuted]) };
+function shownSkill(existing: LearntSkill | undefined, refuted: Refuted, cluster: Cluster): ExistingSkill | undefined {
+  return existing && { ...existing, refuted: new Map([...doubtsAbout(existing, cluster), ...refuted]) };
 }
 
-/** True when the user corrected a session that used this version. */
-function isCorrected({ name, version }: LearntSkill, cluster: Cluster): boolean {
-  return cluster.some(({ skills, corrections }) => corrections.length > 0 && skills.includes(`${name}@${version}`));
+/** Reasons for which the model looks at bullets again: a correction of a session that used this version, and another way. */
+function doubtsAbout({ name, version, bullets, changedAt }: LearntSkill, cluster: Cluster): Refuted {
+  const isUse = ({ skills }: Episode): boolean => skills.includes(`${name}@${version}`);
+  const isCorrected = cluster.some((episode) => isUse(episode) && episode.corrections.length > 0);
+  const later = cluster.filter(({ endedAt }) => endedAt > changedAt);
+  const serves = ({ text }: Bullet): boolean =>
+    later.map((episode) => servedIn(spansIn(text), episode)).findLast((each) => each !== undefined) !== false;
+  const doubted = bullets.filter((bullet) => isCorrected || !serves(bullet));
+  const reason = isCorrected ? "the user corrected a session that had it" : "a later session went another way";
+  return new Map(doubted.map(({ id }) => [id, reason]));
 }
 
-/** The learnt skill that comes from sessions of the cluster, or that they read. */
+/** Clusters with all sessions that read their skills or whose requests these are about: the first way after a change is unlike. */
+export function withReaders(clusters: readonly Cluster[], week: Cluster, state: LearntState): readonly Cluster[] {
+  const isFree = (episode: Episode): boolean => !clusters.some((cluster) => cluster.includes(episode));
+  const free = week.filter(isFree);
+  const readers = (skill: LearntSkill | undefined): Cluster =>
+    skill === undefined ? [] : free.filter((episode) => isOf(episode, skill, wordsOf(skill)));
+  const known = new Map(clusters.map((cluster) => [cluster, skillOf(cluster, state)]));
+  const others = state.skills.filter((skill) => skill.state !== "retired" && ![...known.values()].includes(skill));
+  const joined = clusters.map((cluster) =>
+    [...cluster, ...readers(known.get(cluster))].toSorted((one, other) => one.endedAt - other.endedAt),
+  );
+  return [...joined, ...others.map(readers).filter((cluster) => cluster.length > 0)];
+}
+
+function isOf(episode: Episode, skill: LearntSkill, words: ReadonlySet<string>): boolean {
+  if (episode.cwd !== skill.project) return false;
+  return uses(episode, skill) || (episode.endedAt > skill.changedAt && isAbout(words, episode.firstMessage));
+}
+
+/** The learnt skill that comes from sessions of the cluster, that they read, or that has all words of their requests. */
 function skillOf(cluster: Cluster, { skills }: LearntState): LearntSkill | undefined {
   const project = cluster[0]?.cwd;
-  return skills.find((skill) => {
-    if (skill.project !== project || skill.state === "retired") return false;
-    return cluster.some((episode) => skill.sessions.includes(episode.sessionId) || uses(episode, skill));
-  });
+  const own = skills.filter((skill) => skill.project === project && skill.state !== "retired");
+  const isOf = (skill: LearntSkill): boolean =>
+    cluster.some((episode) => skill.sessions.includes(episode.sessionId) || uses(episode, skill));
+  const words = contentWords(commonWords(cluster).join(" "));
+  const isFor = (skill: LearntSkill): boolean => {
+    const known = wordsOf(skill);
+    return words.length > 0 && words.every((word) => known.has(word));
+  };
+  return own.find(isOf) ?? own.findLast(isFor);
 }
 
 /** Skill of the user that the sessions of the cluster read. */
-function coveringSkill({ cluster, foreign, state }: Case): Skill | undefined {
-  const demoted = new Set(state.demoted.flatMap(({ name, restoredAt }) => (restoredAt === null ? [name] : [])));
-  return foreign.home.find((skill) => {
-    const readers = cluster.filter((episode) => uses(episode, skill)).length;
-    return !demoted.has(skill.name) && readers >= cluster.length * MIN_READ;
-  });
+function coveringSkill({ cluster, foreign }: Case): Skill | undefined {
+  const readers = (skill: Skill): number => cluster.filter((episode) => uses(episode, skill)).length;
+  return foreign.home.find((skill) => readers(skill) >= cluster.length * MIN_READ);
 }
 
-/** True without a score of the skill, and when no run was better. */
+/** True without a score of the skill, and when no run was better and most of its own went without a failure. */
 function isAsGoodAs({ name, score }: Skill, cluster: Cluster, { failed }: Evidence): boolean {
-  const own = meanOf(cluster.filter((episode) => uses(episode, { name })).map(outcomeOf)) ?? score;
+  const own = cluster.filter((episode) => uses(episode, { name }));
+  const value = meanOf(own.map(outcomeOf)) ?? score;
   const { best } = contrast(cluster, failed);
-  return own === undefined || best === undefined || own >= outcomeOf(best);
+  if (own.filter(isSmooth).length < own.length * MIN_READ) return false;
+  return value === undefined || best === undefined || value >= outcomeOf(best);
 }
 
-/** Reasons against bullets: commands whose last run failed. */
-function refutedBullets(existing: LearntSkill | undefined, { failed }: Evidence): ReadonlyMap<string, string> {
-  return new Map(
-    (existing?.bullets ?? []).flatMap(({ id, text }) => {
-      const spans = [...text.matchAll(/`([^`]+)`/g)].flatMap(([, span = ""]) => span.split(" && "));
-      const wrong = spans.find((span) => failed.has(span));
-      return wrong === undefined ? [] : [[id, `\`${wrong}\` failed at its last run`] as const];
-    }),
-  );
+/**
+ * Reasons against bullets: commands whose last run failed, and a later session in which they did not pass in their order. The
+ * sessions that a bullet comes from may have found its order by failures.
+ */
+function refutedBullets(existing: LearntSkill | undefined, cluster: Cluster, { failed }: Evidence): Refuted {
+  const later = cluster.filter(({ endedAt }) => endedAt > (existing?.changedAt ?? 0));
+  const refuted = (existing?.bullets ?? []).flatMap(({ id, text }) => {
+    const spans = spansIn(text);
+    const wrong = spans.flatMap((span) => span.split(" && ")).find((span) => failed.has(span));
+    const held = later.map((episode) => heldIn(spans, episode)).findLast((each) => each !== undefined);
+    if (wrong === undefined && held !== false) return [];
+    const reason = wrong === undefined ? "its commands failed in this order" : `\`${wrong}\` failed at its last run`;
+    return [[id, reason] as const];
+  });
+  return new Map(refuted);
 }
 
 /** True while the skill's trial runs, without new sessions, and when no run was better than the skill's mean. */
 function isUnchanged(skill: LearntSkill, cluster: Cluster, { failed }: Evidence): boolean {
   const { state, uses, sessions, score, pinned } = skill;
   if (pinned || state === "proposed") return true;
-  if (isCorrected(skill, cluster)) return false;
+  if (doubtsAbout(skill, cluster).size > 0) return false;
   if (state === "trial" && uses.length < TRIAL_USES) return true;
   const known = new Set(sessions);
   if (cluster.every(({ sessionId }) => known.has(sessionId))) return true;
@@ -158,7 +205,7 @@ function isUnchanged(skill: LearntSkill, cluster: Cluster, { failed }: Evidence)
   return best === undefined || own >= outcomeOf(best);
 }
 
-type Checked = Pick<Admitted, "cluster" | "evidence" | "existing" | "outdated"> & Pick<Subject, "refuted">;
+type Checked = Pick<Admitted, "cluster" | "evidence" | "existing" | "outdated"> & { readonly refuted: Refuted };
 
 /** Deltas that passed the checks, with the removal of refuted statements, and a record for each other one. */
 function admitted(
@@ -176,10 +223,25 @@ function admitted(
   return { deltas: [...stale.map((id): Delta => ({ op: "remove", id })), ...passed], rejects };
 }
 
-function deltaProblem(delta: Delta, { evidence, existing, outdated }: Checked): string | undefined {
+function deltaProblem(delta: Delta, { cluster, evidence, existing, outdated }: Checked): string | undefined {
   if (delta.op !== "add" && !existing?.bullets.some(({ id }) => id === delta.id))
     return `there is no statement ${delta.id}`;
-  return delta.op === "remove" ? undefined : (textProblem(delta.text, evidence) ?? outdated(delta.text));
+  if (delta.op === "remove") return undefined;
+  const { text, kind } = delta;
+  if (kind === "story") return "it tells of one session";
+  if (kind === "complaint") return "it says that a tool does not work";
+  return (
+    statementProblem(text, evidence) ??
+    outdated(text) ??
+    (existing === undefined ? singleRun(text, cluster) : undefined)
+  );
+}
+
+/** Reason against a procedure of a new skill that one session went through: a way that nobody took again is no habit. */
+function singleRun(text: string, cluster: Cluster): string | undefined {
+  const runs = cluster.map((episode) => servedIn(spansIn(text), episode)).filter((served) => served !== undefined);
+  const isHabit = runs.length === 0 || runs.filter(Boolean).length >= MIN_RUNS;
+  return isHabit ? undefined : "fewer than two sessions went this way";
 }
 
 function rejection(cluster: Cluster, text: string, reason: string): LearningChange {
@@ -200,31 +262,24 @@ function refused({ cluster, state }: Case, rejects: readonly LearningChange[], r
   return { kind: "refused", state, ledger: [...rejects, ...whole] };
 }
 
-type Admitted = Case & {
-  readonly existing: LearntSkill | undefined;
-  readonly evidence: Evidence;
-  readonly proposal: Proposal;
-  readonly deltas: readonly Delta[];
-  readonly rejects: readonly LearningChange[];
-};
-
-async function apply(input: Admitted, kit: Kit): Promise<Distilled> {
-  const { existing } = input;
-  const standing = existing === undefined ? "own" : await kit.skills.standingOf(existing);
-  if (existing !== undefined && (standing === "edited" || kit.asks)) return propose(input, existing, kit);
-  return write(input, kit);
-}
-
-async function write(input: Admitted, { skills, clock, asks }: Kit): Promise<Distilled> {
+async function write(input: Admitted, kit: Kit): Promise<Distilled> {
+  const { skills, clock, asks } = kit;
   const { cluster, existing, rejects, state, deltas } = input;
+  if (existing !== undefined && (asks || (await skills.standingOf(existing)) === "edited")) {
+    return proposed(existing, input, kit);
+  }
   const { bullets, next } = withDeltas(existing?.bullets ?? [], deltas, existing?.nextBullet ?? 1);
   const at = clock.now();
   const cause = { actor: "loop", op: existing === undefined ? "add" : "change", reason: reasonOf(cluster) } as const;
   if (existing !== undefined && bullets.length === 0) {
-    const gone = { ...cause, reason: "None of its statements holds any more." };
-    return { kind: "learnt", ...retired(skills, state, { skill: existing, cause: gone, at }) };
+    if (existing.doubt !== undefined) return { kind: "kept", state };
+    const doubt = { at, reason: "None of its statements holds any more" };
+    return { kind: "learnt", ...doubted(skills, state, existing, doubt) };
   }
-  const content = { ...contentOf(input), bullets, changedAt: at };
+  const spans = bullets.flatMap(({ text }) => spansIn(text)).flatMap((span) => span.split(" && "));
+  const served = cluster.filter((episode) => servedIn(spans, episode) === true);
+  const cites = await stepCitations(spans, filesOf(served), cluster[0]?.cwd ?? "");
+  const content = { ...contentOf(input), bullets, cites, changedAt: at };
   const skill: LearntSkill =
     existing === undefined
       ? { ...newSkill(input, at), ...content, nextBullet: next }
@@ -232,8 +287,8 @@ async function write(input: Admitted, { skills, clock, asks }: Kit): Promise<Dis
   const text = skillText(skill);
   const problem = sizeProblem(text) ?? (await formatProblem(text, skill.name));
   if (problem !== undefined) return refused(input, rejects, problem);
-  if (asks) return proposeNew(skill, input, skills);
-  const { skill: stored, files } = written(skills, skill, existing);
+  if (asks) return proposed(skill, input, kit);
+  const { skill: stored, files } = written(skills, skill);
   return {
     kind: "learnt",
     state: withSkill(state, stored),
@@ -253,140 +308,22 @@ async function formatProblem(text: string, name: string): Promise<string | undef
   }
 }
 
-/** A new skill that waits for consent: it has no file yet. */
-function proposeNew(
+/**
+ * A change that waits for consent: of a file that the user edited, and with `skills.write_approval` each one. A new skill has no
+ * file until then.
+ */
+function proposed(
   skill: LearntSkill,
-  { state, deltas, rejects, cluster }: Admitted,
-  skills: LearntSkills,
-): Distilled {
-  const proposal = { path: skills.fileOf(skill.name), deltas, bullets: [] };
-  const proposed: LearntSkill = { ...skill, state: "proposed", proposal };
-  return {
-    kind: "learnt",
-    state: withSkill(state, proposed),
-    ledger: rejects,
-    id: skill.id,
-    notice: `A new skill, "${skill.name}" from ${cluster.length} sessions, waits for you`,
-  };
-}
-
-/** A file that the user changed is the user's, and with `skills.write_approval` each one: the change waits for consent. */
-function propose(
-  { state, deltas, rejects, cluster }: Admitted,
-  existing: LearntSkill,
+  { state, deltas, rejects, cluster, existing }: Admitted,
   { skills, asks }: Kit,
 ): Distilled {
-  const path = skills.fileOf(existing.name);
-  const proposal = { path, deltas, bullets: existing.bullets };
-  const skill: LearntSkill = { ...existing, proposal, ...seenFields(cluster, existing) };
-  return {
-    kind: "learnt",
-    state: withSkill(state, skill),
-    ledger: rejects,
-    id: skill.id,
-    notice: `A change of "${skill.name}"${asks ? "" : ", which you edited,"} waits for you`,
-  };
-}
-
-/** A skill that the user wrote: its change waits for consent. */
-function proposeTo({ name, folder, description }: Skill, input: Admitted, { clock }: Kit): Distilled {
-  const at = clock.now();
-  const deltas = input.deltas.filter(({ op }) => op === "add");
-  if (deltas.length === 0) return refused(input, input.rejects, undefined);
-  const skill: LearntSkill = {
-    ...newSkill(input, at),
-    ...contentOf(input),
-    id: `s-${name}`,
-    name,
-    description,
-    state: "proposed",
-    version: 0,
-    bullets: [],
-    nextBullet: 1,
-    changedAt: at,
-    proposal: { path: join(folder, SKILL_FILE), deltas, bullets: [] },
-  };
-  return {
-    kind: "learnt",
-    state: withSkill(input.state, skill),
-    ledger: input.rejects,
-    id: skill.id,
-    notice: `A change of your skill "${name}" waits for you`,
-  };
-}
-
-function contentOf({ proposal, cluster, evidence }: Admitted) {
-  const written = proposal.description;
-  const isGood = written.length <= 500 && textProblem(written, evidence) === undefined;
-  const when = proposal.applicableWhen.filter((text) => textProblem(text, evidence) === undefined);
-  return {
-    description: isGood ? written : `Steps for tasks such as: ${commonWords(cluster).join(" ")}.`,
-    applicableWhen: when,
-    tools: [...new Set(cluster.flatMap(({ tools }) => tools))],
-    score: meanOf(cluster.map(outcomeOf)),
-  };
-}
-
-function newSkill(input: Admitted, at: number) {
-  const name = freeName(input);
-  const before = input.state.skills.find((skill) => skill.name === name);
-  return {
-    id: `s-${name}`,
-    name,
-    project: input.cluster[0]?.cwd ?? "",
-    state: "trial" as const,
-    createdAt: at,
-    uses: [],
-    pinned: false,
-    earlier: [],
-    hashes: before?.hashes ?? [],
-    version: (before?.version ?? 0) + 1,
-    ...evidenceFields(input, undefined),
-  };
-}
-
-function evidenceFields({ cluster }: Admitted, existing: LearntSkill | undefined) {
-  const without = existing === undefined ? cluster : cluster.filter((episode) => !uses(episode, existing));
-  const measured = without.length >= TRIAL_USES ? meanOf(without.map(outcomeOf)) : null;
-  return { ...seenFields(cluster, existing), baseline: measured ?? existing?.baseline ?? 0, reason: reasonOf(cluster) };
-}
-
-function seenFields(cluster: Cluster, existing: LearntSkill | undefined) {
-  return { sessions: [...new Set([...(existing?.sessions ?? []), ...cluster.map(({ sessionId }) => sessionId)])] };
-}
-
-function uses({ skills }: Episode, { name }: Pick<LearntSkill, "name">): boolean {
-  return skills.some((use) => use.startsWith(`${name}@`));
-}
-
-function reasonOf(cluster: Cluster): string {
-  const corrections = cluster.flatMap((episode) => episode.corrections).length;
-  const corrected =
-    corrections === 0 ? "" : `, with ${corrections} ${corrections === 1 ? "correction" : "corrections"}`;
-  return `${cluster.length} sessions of the last 7 days had such a task${corrected}.`;
-}
-
-/** Name that the model proposes, else one of the words of the messages; with a number when it is in use. */
-function freeName({ proposal, cluster, state, foreign }: Admitted): string {
-  const proposed = proposal.name.toLowerCase();
-  const base = nameProblem(proposed) === undefined && proposed.length <= 48 ? proposed : nameFrom(cluster);
-  const used = (name: string): boolean =>
-    foreign.names.has(name) || state.skills.some((skill) => skill.name === name && skill.state !== "retired");
-  for (let number = 1; ; number += 1) {
-    const name = number === 1 ? base : `${base}-${number}`;
-    if (!used(name)) return name;
-  }
-}
-
-function nameFrom(cluster: Cluster): string {
-  const words = commonWords(cluster).flatMap((word) => word.match(/[a-z0-9]+/g) ?? []);
-  return words.slice(0, 4).join("-").slice(0, 48).replace(/-$/, "") || "repeated-task";
-}
-
-/** Words of all messages, in the order of the first one. */
-function commonWords(cluster: Cluster): readonly string[] {
-  const lists = cluster.map(({ firstMessage }) => contentWords(firstMessage));
-  const isCommon = (word: string): boolean =>
-    contentWords(word).some((stem) => lists.every((list) => list.includes(stem)));
-  return [...new Set(wordRow(cluster[0]?.firstMessage ?? ""))].filter(isCommon);
+  const { name, id } = skill;
+  const proposal = { path: skills.fileOf(name), deltas, bullets: existing?.bullets ?? [] };
+  const waiting: LearntSkill =
+    existing === undefined
+      ? { ...skill, state: "proposed", proposal }
+      : { ...skill, proposal, ...seenFields(cluster, existing) };
+  const change = `A change of "${name}"${asks ? "" : ", which you edited,"}`;
+  const what = existing === undefined ? `A new skill, "${name}" from ${cluster.length} sessions,` : change;
+  return { kind: "learnt", state: withSkill(state, waiting), ledger: rejects, id, notice: `${what} waits for you` };
 }

@@ -2,21 +2,20 @@
  * Loop that makes skills from repeated tasks. Once a day it clusters the sessions of a week and asks the model about each
  * cluster. After every ended session it scores the skills that were used.
  */
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { localDate } from "../../platform/clock.ts";
 import { counted } from "../../platform/counted.ts";
 import { bundled } from "../../skills/bundled.gen.ts";
 import { SKILL_FILE } from "../../skills/skill.ts";
 import { scanPlace } from "../../skills/skill-places.ts";
+import { outdatedCheck } from "../fact-values.ts";
 import { factsStamp, holdsIn, readFacts } from "../facts.ts";
 import type { Loop, LoopPorts } from "../loop.ts";
-import { outdatedCheck } from "../outdated-statements.ts";
 import { type Cluster, clusterEpisodes } from "./clusters.ts";
-import { type Distilled, distillCluster } from "./distill-cluster.ts";
+import { distillCluster, withReaders } from "./distill-cluster.ts";
 import { LearntSkills, type LearntState } from "./learnt-skills.ts";
 import { learntStore } from "./learnt-store.ts";
-import { commandsIn, nameOf, type OutdatedCheck, type SkillCommands, scored } from "./score-uses.ts";
+import { type OutdatedCheck, scored } from "./score-uses.ts";
 import { SessionEpisodes } from "./session-episodes.ts";
 
 /** Sessions that clusters are made of. */
@@ -83,8 +82,7 @@ class Distillation {
     const outdatedIn = await this.#outdated();
     let notices: readonly { readonly text: string; readonly id: string }[] = [];
     await this.#skills.change(async (state) => {
-      const commands = await this.#commandsOf(state, episodes);
-      const context = { skills: this.#skills, commands, at: clock.now(), outdatedIn };
+      const context = { skills: this.#skills, at: clock.now(), outdatedIn };
       const { notices: made, ...change } = await scored(state, episodes, context);
       notices = made;
       return JSON.stringify(change.state) === JSON.stringify(state) ? undefined : change;
@@ -96,8 +94,7 @@ class Distillation {
 
   /** Check of statements against the facts of a project. */
   async #outdated(): Promise<(project: string) => OutdatedCheck> {
-    const { home, clock } = this.#ports;
-    const facts = await readFacts(home, clock.now());
+    const facts = await readFacts(this.#ports.home);
     return (project) => outdatedCheck(facts.filter((fact) => holdsIn(fact, [project])));
   }
 
@@ -123,12 +120,13 @@ class Distillation {
   }
 
   /** Reads and clusters the week once a day, and again after a new episode. */
-  async #weekOf(day: string, { spent }: LearntState, signal: AbortSignal): Promise<Week> {
+  async #weekOf(day: string, state: LearntState, signal: AbortSignal): Promise<Week> {
+    const { spent } = state;
     const key = `${day} ${this.#scoredStamp} ${spent.length}`;
     if (this.#week?.key === key) return this.#week;
     const excluded = new Set(spent);
     const week = (await this.#episodes.read(CLUSTER_DAYS)).filter(({ sessionId }) => !excluded.has(sessionId));
-    this.#week = { key, week, clusters: await clusterEpisodes(week, signal) };
+    this.#week = { key, week, clusters: withReaders(await clusterEpisodes(week, signal), week, state) };
     return this.#week;
   }
 
@@ -137,7 +135,6 @@ class Distillation {
     { day, signal }: { readonly day: string; readonly signal: AbortSignal },
   ): Promise<void> {
     const { model, clock, notify } = this.#ports;
-    const own = new Set(cluster.map(({ sessionId }) => sessionId));
     const state = await this.#skills.read();
     const result = await distillCluster(
       {
@@ -153,7 +150,7 @@ class Distillation {
     await this.#skills.change((current) => {
       const { skills } = result.kind === "learnt" ? result.state : current;
       const spent = [...new Set([...current.spent, ...result.state.spent])];
-      const daily = countedDay(current, day, { sessions: [...own], kind: result.kind });
+      const daily = dayWith(current, day, cluster);
       return { ...result, state: { ...current, skills, spent, daily } };
     });
     if (result.notice !== undefined) notify(result.notice, result.id === undefined ? [] : [result.id]);
@@ -162,15 +159,9 @@ class Distillation {
   async #finish(day: string, sessions: number, clusters: number): Promise<void> {
     const at = this.#ports.clock.now();
     await this.#skills.change((state) => {
-      const daily = { ...countedDay(state, day, { sessions: [] }), isDone: true };
-      const { learnt, kept, refused } = daily;
-      const parts = [
-        `${counted(clusters, "repeated task")} in ${counted(sessions, "session")}`,
-        ...(learnt > 0 ? [`${learnt} learnt`] : []),
-        ...(kept > 0 ? [`${kept} unchanged`] : []),
-        ...(refused > 0 ? [`${refused} without proof`] : []),
-      ];
-      return { state: { ...state, daily, lastRun: { at, result: `${parts.join(", ")}.` } } };
+      const daily = { ...dayWith(state, day, []), isDone: true };
+      const result = `${counted(clusters, "repeated task")} in ${counted(sessions, "session")}.`;
+      return { state: { ...state, daily, lastRun: { at, result } } };
     });
   }
 
@@ -179,19 +170,6 @@ class Distillation {
     await this.#skills.change((state) =>
       state.lastRun?.result === result ? undefined : { state: { ...state, lastRun: { at, result } } },
     );
-  }
-
-  /** Commands of the home's skills of other authors that these sessions used. */
-  async #commandsOf(state: LearntState, episodes: Cluster): Promise<SkillCommands> {
-    const used = new Set(episodes.flatMap(({ skills }) => skills.map(nameOf)));
-    const { home } = await this.#foreignSkills(state);
-    const texts = home
-      .filter(({ name }) => used.has(name))
-      .map(async ({ name, folder }) => {
-        const text = await readFile(join(folder, SKILL_FILE), "utf8").catch(() => "");
-        return [name, commandsIn(text)] as const;
-      });
-    return new Map(await Promise.all(texts));
   }
 
   /** Skills of the home and the package that this loop did not write. */
@@ -203,12 +181,8 @@ class Distillation {
   }
 }
 
-function countedDay(
-  { daily }: LearntState,
-  day: string,
-  { sessions, kind }: { readonly sessions: readonly string[]; readonly kind?: Distilled["kind"] },
-): LearntState["daily"] {
-  const same = daily.day === day ? daily : { day, sessions: [], isDone: false, learnt: 0, kept: 0, refused: 0 };
-  const increased = kind === undefined ? {} : { [kind]: same[kind] + 1 };
-  return { ...same, ...increased, sessions: [...same.sessions, ...sessions] };
+/** Work of the day with the sessions of a cluster that is done. */
+function dayWith({ daily }: LearntState, day: string, cluster: Cluster): LearntState["daily"] {
+  const done = daily.day === day ? daily : { day, sessions: [], isDone: false };
+  return { ...done, sessions: [...done.sessions, ...cluster.map(({ sessionId }) => sessionId)] };
 }

@@ -2,19 +2,19 @@
  * Skills that the loop wrote, with their versions, uses and counters, which are stored beside the skills. A change is written
  * into one file first and then carried out, so that a killed process carries it out at its next start.
  */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { readdir, readFile, rename, rm, rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import * as z from "zod";
-import { learningFolder, skillsFolder } from "../../config/home.ts";
+import { skillsFolder } from "../../config/home.ts";
 import { readJsonFile, replaceFile, writeJsonFile } from "../../config/home-file.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { withLock } from "../../platform/locks/file-lock.ts";
 import { makeFolder } from "../../platform/make-folder.ts";
 import { SKILL_FILE } from "../../skills/skill.ts";
 import { LEARNT_CATEGORY } from "../../skills/skill-library.ts";
-import { changeRecord, readRecords, recordOf, type SkillStanding } from "../../skills/skill-records.ts";
+import { skillRecords } from "../call-checks.ts";
 import type { LearningChange, LearningLedger } from "../learning-ledger.ts";
 import { bulletSchema, deltaSchema } from "./proposal.ts";
 
@@ -27,6 +27,8 @@ const contentSchema = z.object({
   applicableWhen: names,
   tools: names,
   bullets: z.array(bulletSchema).readonly(),
+  /** Texts of its steps that files of the project show: `bin/README: bin/publish`. */
+  cites: names.default([]),
   /** Mean score of the sessions that it comes from. */
   score: z.number().nullable(),
   /** Milliseconds since 1970. */
@@ -52,6 +54,10 @@ const skillSchema = contentSchema.extend({
   uses: z.array(z.object({ sessionId: z.string(), version: z.string(), at: z.number(), score: z.number() })).readonly(),
   pinned: z.boolean(),
   reason: z.string(),
+  /** No session is offered it until one of its kind goes its way. `at`: milliseconds since 1970. */
+  doubt: z.object({ at: z.number(), reason: z.string() }).exactOptional(),
+  /** Skills of others for the same requests, with which each session had a failure. */
+  rivals: names.default([]),
   /** Versions before this one, oldest first. */
   earlier: z.array(contentSchema).readonly(),
   /** SHA-256 of every SKILL.md that the loop wrote. Any other text is the user's. */
@@ -63,19 +69,6 @@ const skillSchema = contentSchema.extend({
 });
 export type LearntSkill = z.infer<typeof skillSchema>;
 
-/** A skill of another author that made results worse. */
-const demotionSchema = z.object({
-  name: z.string(),
-  at: z.number(),
-  reason: z.string(),
-  sessions: names,
-  score: z.number(),
-  uses: z.number(),
-  /** The user restored it at this time: earlier uses no longer count. */
-  restoredAt: z.number().nullable(),
-});
-export type Demotion = z.infer<typeof demotionSchema>;
-
 const fileChangeSchema = z.discriminatedUnion("op", [
   z.object({ op: z.literal("write"), path: z.string(), text: z.string() }),
   z.object({ op: z.literal("move"), path: z.string(), to: z.string() }),
@@ -86,7 +79,6 @@ export type FileChange = z.infer<typeof fileChangeSchema>;
 
 const stateSchema = z.object({
   skills: z.array(skillSchema).readonly(),
-  demoted: z.array(demotionSchema).readonly(),
   /** Sessions of retired and forgotten skills, which no new skill comes from. */
   spent: names,
   /** Work of a local day, `2026-11-23`. `sessions`: those whose clusters are done. */
@@ -94,9 +86,6 @@ const stateSchema = z.object({
     day: z.string(),
     sessions: names,
     isDone: z.boolean(),
-    learnt: z.number(),
-    kept: z.number(),
-    refused: z.number(),
   }),
   lastRun: z.object({ at: z.number(), result: z.string() }).nullable(),
   pending: z
@@ -111,9 +100,8 @@ export type LearntState = Omit<z.infer<typeof stateSchema>, "pending">;
 
 const EMPTY: z.infer<typeof stateSchema> = {
   skills: [],
-  demoted: [],
   spent: [],
-  daily: { day: "", sessions: [], isDone: false, learnt: 0, kept: 0, refused: 0 },
+  daily: { day: "", sessions: [], isDone: false },
   lastRun: null,
   pending: null,
 };
@@ -131,7 +119,7 @@ export class LearntSkills {
   readonly #clock: Pick<Clock, "now">;
 
   constructor(home: string, ledger: LearningLedger, clock: Pick<Clock, "now">) {
-    this.#path = join(learningFolder(home), "distillation.json");
+    this.#path = skillRecords(home);
     this.#skills = skillsFolder(home);
     this.#ledger = ledger;
     this.#clock = clock;
@@ -145,11 +133,6 @@ export class LearntSkills {
   /** SKILL.md of a learnt skill, absolute. */
   fileOf(name: string): string {
     return join(this.#skills, LEARNT_CATEGORY, name, SKILL_FILE);
-  }
-
-  /** File with an earlier version, absolute. */
-  versionFile(name: string, version: number): string {
-    return join(dirname(this.fileOf(name)), ".versions", `${version}.md`);
   }
 
   async read(): Promise<LearntState> {
@@ -181,7 +164,7 @@ export class LearntSkills {
   async standingOf({ name, hashes }: Pick<LearntSkill, "name" | "hashes">): Promise<"own" | "edited" | "missing"> {
     const text = await readFile(this.fileOf(name), "utf8").catch(() => undefined);
     if (text === undefined) return "missing";
-    return hashes.includes(hashOf(text)) ? "own" : "edited";
+    return hashes.includes(hash("sha256", text)) ? "own" : "edited";
   }
 
   /** Move of a skill's folder out of the used ones. */
@@ -211,7 +194,6 @@ export class LearntSkills {
     if (pending === null) return;
     for (const file of pending.files) await carryOut(file);
     await this.#record(pending.ledger, pending.at);
-    await this.#recordStandings(state);
     await writeJsonFile(this.#path, { ...state, pending: null });
   }
 
@@ -221,22 +203,6 @@ export class LearntSkills {
       JSON.stringify([op, target, before, after, reason]);
     const known = new Set((await this.#ledger.read()).filter(({ at }) => at >= since).map(key));
     await this.#ledger.append(changes.filter((change) => !known.has(key(change))));
-  }
-
-  /** Routing reads the standing of a skill from its record. */
-  async #recordStandings({ skills, demoted }: LearntState): Promise<void> {
-    const wanted = new Map<string, SkillStanding | undefined>();
-    for (const { name, restoredAt } of demoted) wanted.set(name, restoredAt === null ? "demoted" : undefined);
-    for (const { name, state } of skills) {
-      if (state !== "proposed") wanted.set(name, state === "retired" ? undefined : state);
-    }
-    const records = await readRecords(this.#skills);
-    for (const [name, standing] of wanted) {
-      if (recordOf(records, name).standing === standing) continue;
-      await changeRecord(this.#skills, name, ({ standing: _, ...record }) =>
-        standing === undefined ? record : { ...record, standing },
-      );
-    }
   }
 }
 
@@ -256,8 +222,4 @@ async function carryOut(change: FileChange): Promise<void> {
   }
   // A category without a skill would be listed as a broken skill.
   await rmdir(dirname(path)).catch(() => undefined);
-}
-
-export function hashOf(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
 }

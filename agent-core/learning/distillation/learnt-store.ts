@@ -5,9 +5,9 @@ import type { LearntAction, LearntItem } from "../../protocol/learning.ts";
 import { parseSkill } from "../../skills/skill.ts";
 import { readRecords, recordOf, type SkillRecords } from "../../skills/skill-records.ts";
 import type { LearntOutcome, LearntStore, LoopPorts } from "../loop.ts";
-import { meanOf } from "./judge-uses.ts";
-import type { Demotion, LearntChange, LearntSkill, LearntSkills, LearntState } from "./learnt-skills.ts";
-import { ledgerRecord, takenBack, withoutSkill, withSkill, written } from "./skill-changes.ts";
+import type { LearntChange, LearntSkill, LearntSkills, LearntState } from "./learnt-skills.ts";
+import { meanOf } from "./session-score.ts";
+import { ledgerRecord, standingFile, sure, takenBack, withoutSkill, withSkill, written } from "./skill-changes.ts";
 import { withDeltasIn } from "./skill-text.ts";
 
 type Done = LearntChange & { readonly message: string; readonly isRefused?: true };
@@ -16,16 +16,14 @@ export function learntStore(skills: LearntSkills, { ledger, clock }: Pick<LoopPo
   return {
     async items() {
       const [state, records] = await Promise.all([skills.read(), readRecords(skills.folder)]);
-      const own = state.skills.map((skill) => skillItem(skill, skills, records));
-      const others = state.demoted.filter(({ restoredAt }) => restoredAt === null);
-      return [...own, ...others.map((demotion) => demotionItem(demotion, records))].toSorted(
-        (one, other) => other.at - one.at,
-      );
+      const items = state.skills.map((skill) => skillItem(skill, skills, records));
+      return items.toSorted((one, other) => other.at - one.at);
     },
     async act(id, action) {
       let outcome: LearntOutcome | undefined;
       await skills.change(async (state) => {
-        const done = await runAction({ skills, state, at: clock.now() }, id, action);
+        const skill = state.skills.find((each) => each.id === id);
+        const done = skill && (await actOnSkill({ skills, state, at: clock.now() }, skill, action));
         outcome = done && { ok: done.isRefused !== true, message: done.message };
         return done;
       });
@@ -60,7 +58,8 @@ function holdsAll(skill: LearntSkill, values: ReadonlySet<string>): boolean {
 }
 
 function skillItem(skill: LearntSkill, skills: LearntSkills, records: SkillRecords): LearntItem {
-  const { id, name, description, project, reason, sessions, changedAt, state, pinned, version, uses, proposal } = skill;
+  const { id, name, description, project, reason, sessions, changedAt, state, pinned, version, uses, proposal, doubt } =
+    skill;
   const isRetired = state === "retired";
   const shown = isRetired ? [] : ([pinned ? "unpin" : "pin"] as const);
   return {
@@ -68,7 +67,8 @@ function skillItem(skill: LearntSkill, skills: LearntSkills, records: SkillRecor
     loop: "distillation",
     kind: "skill",
     scope: project,
-    reason,
+    reason:
+      doubt === undefined ? reason : `Not offered now: ${doubt.reason}. A session that goes its way brings it back.`,
     sessions,
     at: changedAt,
     pinned,
@@ -98,49 +98,20 @@ function proposedLines({ proposal }: LearntSkill): readonly string[] {
   });
 }
 
-function demotionItem({ name, at, reason, sessions, score, uses }: Demotion, records: SkillRecords): LearntItem {
-  return {
-    id: `s-${name}`,
-    loop: "distillation",
-    kind: "skill",
-    scope: "user",
-    reason,
-    sessions,
-    at,
-    pinned: false,
-    text: `${name} is no longer listed in prompts`,
-    seen: uses,
-    used: recordOf(records, name).uses,
-    state: "retired",
-    score,
-    uses,
-    actions: ["undo"],
-  };
-}
-
 type Surroundings = { readonly skills: LearntSkills; readonly state: LearntState; readonly at: number };
-
-async function runAction(where: Surroundings, id: string, action: LearntAction): Promise<Done | undefined> {
-  const { state } = where;
-  const skill = state.skills.find((each) => each.id === id);
-  if (skill !== undefined) return actOnSkill(where, skill, action);
-  const demotion = state.demoted.find(({ name, restoredAt }) => `s-${name}` === id && restoredAt === null);
-  if (demotion === undefined) return undefined;
-  if (action !== "undo") return { state, message: "A demoted skill can only be restored.", isRefused: true };
-  const demoted = state.demoted.map((each) => (each === demotion ? { ...each, restoredAt: where.at } : each));
-  return { state: { ...state, demoted }, message: `"${demotion.name}" is listed in prompts again.` };
-}
 
 async function actOnSkill(where: Surroundings, skill: LearntSkill, action: LearntAction): Promise<Done> {
   const { state } = where;
   switch (action) {
     case "pin":
     case "unpin": {
-      const pinned = { ...skill, pinned: action === "pin" };
+      const isPinned = action === "pin";
+      const pinned = { ...sure(skill), pinned: isPinned, cites: isPinned ? [] : skill.cites };
       const cause = { actor: "user", op: action, reason: "The user said so." } as const;
-      const message = action === "pin" ? "is never changed or retired by itself" : "may change by itself again";
+      const message = isPinned ? "is never changed or retired by itself" : "may change by itself again";
+      const files = skill.state === "proposed" ? [] : [standingFile(where.skills, pinned)];
       const ledger = [ledgerRecord(skill, pinned, cause)];
-      return { state: withSkill(state, pinned), ledger, message: `"${skill.name}" ${message}.` };
+      return { state: withSkill(state, pinned), files, ledger, message: `"${skill.name}" ${message}.` };
     }
     case "accept":
     case "both":
@@ -174,7 +145,7 @@ async function undo(where: Surroundings, skill: LearntSkill): Promise<Done> {
   }
   if (skill.state === "retired") {
     const back: LearntSkill = { ...skill, state: "active", changedAt: at, uses: [], reason: cause.reason };
-    const { skill: stored, files } = written(skills, back, undefined);
+    const { skill: stored, files } = written(skills, back);
     const ledger = [ledgerRecord(undefined, stored, cause)];
     return { state: withSkill(state, stored), files, ledger, message: `"${skill.name}" is used again.` };
   }
@@ -193,7 +164,7 @@ async function accept({ skills, state, at }: Surroundings, skill: LearntSkill): 
   const { proposal, ...rest } = skill;
   if (proposal === undefined) return { state, message: `"${skill.name}" has no proposed change.`, isRefused: true };
   if (isNew(skill, skills)) {
-    const { skill: stored, files } = written(skills, { ...rest, state: "trial", changedAt: at }, undefined);
+    const { skill: stored, files } = written(skills, { ...rest, state: "trial", changedAt: at });
     const cause = { actor: "user", op: "add", reason: "The user accepted it." } as const;
     const ledger = [ledgerRecord(undefined, stored, cause)];
     return { state: withSkill(state, stored), files, ledger, message: `"${skill.name}" is on trial now.` };

@@ -6,8 +6,9 @@ import { pathBelow } from "../../platform/paths.ts";
 import { wrapData } from "../../prompt/injection-scan.ts";
 import { redact } from "../../providers/redact.ts";
 import type { Episode } from "../episodes.ts";
+import { programOf } from "../rule-checks.ts";
 import type { Cluster } from "./clusters.ts";
-import { outcomeOf } from "./judge-uses.ts";
+import { outcomeOf, servedIn } from "./session-score.ts";
 
 /** A model that writes more at once writes anew. */
 export const MAX_DELTAS = 3;
@@ -21,9 +22,14 @@ export type Bullet = z.infer<typeof bulletSchema>;
 
 const line = z.string().transform((text) => text.replaceAll(/\s+/g, " ").trim());
 
+const says = {
+  text: line,
+  /** Kind in the model's view: a `story` and a `complaint` about a tool are kept by no skill. */
+  kind: z.enum(["step", "rule", "story", "complaint"]).exactOptional().catch("rule"),
+};
 export const deltaSchema = z.discriminatedUnion("op", [
-  z.object({ op: z.literal("add"), text: line }),
-  z.object({ op: z.literal("edit"), id: z.string(), text: line }),
+  z.object({ op: z.literal("add"), ...says }),
+  z.object({ op: z.literal("edit"), id: z.string(), ...says }),
   z.object({ op: z.literal("remove"), id: z.string() }),
 ]);
 export type Delta = z.infer<typeof deltaSchema>;
@@ -31,20 +37,13 @@ export type Delta = z.infer<typeof deltaSchema>;
 export type Proposal = {
   readonly name: string;
   readonly description: string;
-  readonly applicableWhen: readonly string[];
   /** At most `MAX_DELTAS`. */
   readonly deltas: readonly Delta[];
 };
 
-const lines = z
-  .union([line.transform((text) => [text]), z.array(line)])
-  .catch([])
-  .transform((list) => list.filter((text) => text !== ""));
-
 const answerSchema = z.object({
   name: line.catch(""),
   description: line.catch(""),
-  applicable_when: lines,
   deltas: z.array(z.unknown()).catch([]),
 });
 
@@ -54,23 +53,23 @@ export function readProposal(answer: string): Proposal | undefined {
   const parsed = answerSchema.safeParse(parseJson(json) ?? parseRepairedJson(json)).data;
   if (parsed === undefined) return undefined;
   const deltas = parsed.deltas.flatMap((delta): Delta | readonly Delta[] => deltaSchema.safeParse(delta).data ?? []);
-  const { name, description, applicable_when: applicableWhen } = parsed;
-  return { name, description, applicableWhen, deltas: deltas.slice(0, MAX_DELTAS) };
+  const { name, description } = parsed;
+  return { name, description, deltas: deltas.slice(0, MAX_DELTAS) };
 }
 
 const RULES = `You improve the skills of a coding agent: short procedures that it gets with a matching request.
 You read the facts of several sessions of one kind. Write only what they prove.
 
 Answer with one JSON object and nothing else:
-{"name": "kebab-case-name", "description": "One sentence: the task, and when to use the skill.", "applicable_when": ["..."], "deltas": [{"op": "add", "text": "..."}, {"op": "edit", "id": "b1", "text": "..."}, {"op": "remove", "id": "b2"}]}
+{"name": "kebab-case-name", "description": "One sentence: the task, and when to use the skill.", "deltas": [{"op": "add", "kind": "step" | "rule" | "story" | "complaint", "text": "..."}, {"op": "edit", "id": "b1", ...as above}, {"op": "remove", "id": "b2"}]}
 
 Rules:
 - At most ${MAX_DELTAS} deltas. Change bullets of an existing skill by their ids; never repeat a bullet that is right.
-- A bullet is one sentence that says what to do. It repeats the words of the request that name the task.
+- A bullet is one sentence that says what to do. It repeats the words of the request that name the task, and has its language, as the description has.
 - Put every command, path, tool, flag and fixed text in backticks, exactly as it stands in the facts. Write a varying part as <name>.
 - Steps that must follow each other are one bullet, in their order.
 - The user's corrections are the best evidence, then undone edits, then commands that failed first and passed later.
-- No dates, ids, names of sessions, or stories of what happened. No claim that a tool does not work.
+- No dates, ids or names of sessions. What tells of one session is a "story", a claim that a tool does not work a "complaint": both are left out.
 - Without anything worth keeping, answer with no deltas.`;
 
 /** The skill as it is, for its change. */
@@ -117,22 +116,31 @@ export function proposalMessages(
 
 /**
  * Best and worst run: by its score, then by its tool calls. Of equal ones the newest is the best. A run with a command that
- * fails now is not an example.
+ * fails now is not an example, and none whose commands no longer serve: a corrected session would teach its error.
  */
 export function contrast(
   cluster: Cluster,
   failed: ReadonlySet<string>,
 ): { readonly best: Episode | undefined; readonly worst: Episode | undefined } {
-  const isCurrent = ({ commands }: Episode): boolean =>
-    !commands.some(({ command, exit }) => exit === 0 && failed.has(command));
-  const current = cluster.filter(isCurrent);
-  const ranked = (current.length > 0 ? current : cluster).toSorted(
+  const isCurrent = (episode: Episode): boolean => {
+    const hasFailed = episode.commands.some(({ command, exit }) => exit === 0 && failed.has(command));
+    return !hasFailed && !isOvertaken(episode, cluster);
+  };
+  const ranked = cluster.toSorted(
     (one, other) =>
       outcomeOf(other) - outcomeOf(one) || one.tools.length - other.tools.length || other.endedAt - one.endedAt,
   );
-  const [best] = ranked;
+  const best = ranked.find(isCurrent);
   const worst = ranked.at(-1);
   return { best, worst: worst === best ? undefined : worst };
+}
+
+/** True when the newest session with its programs, which may be this one, shows that they no longer serve. */
+function isOvertaken({ commands, endedAt }: Episode, cluster: Cluster): boolean {
+  const passed = commands.flatMap(({ command, exit }) => (exit === 0 ? [programOf(command)] : []));
+  const programs = [...new Set(passed.toReversed())].toReversed();
+  const later = cluster.filter((other) => other.endedAt >= endedAt).map((other) => servedIn(programs, other));
+  return later.findLast((held) => held !== undefined) === false;
 }
 
 function section(title: string, items: readonly string[], limit = MAX_LISTED): string {
@@ -163,8 +171,16 @@ function storyOf(episode: Episode): readonly string[] {
     `score ${outcomeOf(episode).toFixed(2)}, ${tools.length} tool calls, ${corrections.length} corrections`,
     `tools: ${[...new Set(tools)].map((name) => `\`${name}\``).join(", ")}`,
     ...(files.length > 0 ? [`files: ${files.slice(0, MAX_LISTED).join(", ")}`] : []),
-    ...commands.map(({ command, exit }) => `ran \`${command}\`: exit ${exit ?? "by a signal"}`),
+    ...commands.map(({ command, exit }, at) => {
+      return `ran \`${command}\`${isLeftBehind(commands, at) ? " before a failure" : ""}: exit ${exit ?? "by a signal"}`;
+    }),
   ];
+}
+
+/** True for a command that passed before another one failed: it may have led nowhere. */
+function isLeftBehind(commands: Episode["commands"], at: number): boolean {
+  const failure = commands.findLastIndex(({ exit }) => exit !== 0);
+  return at < failure && commands[at]?.exit === 0;
 }
 
 function skillSection({ name, description, bullets, refuted }: ExistingSkill): string {

@@ -1,17 +1,28 @@
-/** Scores of the sessions in which skills were used, and their consequences: activation, retirement, demotion. */
+/** Scores of the sessions in which learnt skills were used, and their consequences. */
+import { counted } from "../../platform/counted.ts";
+import { lostCitation } from "../../skills/skill-files.ts";
+import { isAbout, wordsOf } from "../call-checks.ts";
 import type { Episode } from "../episodes.ts";
 import type { LearningChange } from "../learning-ledger.ts";
-import { wilson } from "../statistics.ts";
-import { type Cluster, likenessOfPair, MIN_CLUSTER, MIN_LIKENESS } from "./clusters.ts";
-import { judgeUses, meanOf, outcomeOf, type ScoredUse } from "./judge-uses.ts";
-import type { Demotion, FileChange, LearntChange, LearntSkill, LearntSkills, LearntState } from "./learnt-skills.ts";
+import type { Cluster } from "./clusters.ts";
+import type { FileChange, LearntChange, LearntSkill, LearntSkills, LearntState } from "./learnt-skills.ts";
 import type { Bullet } from "./proposal.ts";
-import { ledgerRecord, nextVersion, retired, takenBack, withoutSkill, withSkill, written } from "./skill-changes.ts";
+import { heldIn, isSmooth, outcomeOf, type ScoredUse, servedIn } from "./session-score.ts";
+import {
+  doubted,
+  ledgerRecord,
+  nextVersion,
+  standingFile,
+  sure,
+  withoutSkill,
+  withSkill,
+  written,
+} from "./skill-changes.ts";
 
-/** Harmful uses before a statement goes: one failure may have another cause. */
+/** Harmful uses in a row before a statement goes: one failure may have another cause. */
 const MIN_HARM = 2;
-/** Uses that count for a judgement: the last ones. */
-const JUDGED_USES = 5;
+/** Uses without harm after which a skill is no longer on trial. */
+const TRIAL_USES = 3;
 const MAX_USES = 50;
 
 /** The skill with the uses of its version in these episodes, and the counts of its bullets. */
@@ -32,118 +43,26 @@ function useOf(episode: Episode, version: string): ScoredUse {
   return { sessionId: episode.sessionId, version, at: episode.endedAt, score: outcomeOf(episode) };
 }
 
-/** A bullet with commands counts by their last runs; one without counts by the end of the session. */
-function countBullets(bullets: readonly Bullet[], episode: Episode, baseline: number): readonly Bullet[] {
-  return bullets.map((bullet) => {
-    const spans = [...bullet.text.matchAll(/`([^`]+)`/g)].map(([, span = ""]) => span);
-    const isGood = lastRunsPassed(spans, episode) ?? outcomeOf(episode) >= baseline;
-    return isGood ? { ...bullet, helpful: bullet.helpful + 1 } : { ...bullet, harmful: bullet.harmful + 1 };
-  });
-}
-
-/** True when the last run of each of the commands passed; undefined when none of them ran. */
-function lastRunsPassed(commands: readonly string[], { commands: ran }: Episode): boolean | undefined {
-  const runs = commands.flatMap((each) => ran.findLast(({ command }) => command.startsWith(each)) ?? []);
-  return runs.length === 0 ? undefined : runs.every(({ exit }) => exit === 0);
-}
-
-/** Commands that the texts of skills name, by the skill's name. */
-export type SkillCommands = ReadonlyMap<string, readonly string[]>;
-
-/** Commands in the text of a skill: code with a path or an argument. A single word may be anything. */
-export function commandsIn(text: string): readonly string[] {
-  const blocks = [...text.matchAll(/^```[^\n]*\n([\s\S]*?)^```/gm)].flatMap(([, block = ""]) => block.split("\n"));
-  const spans = [...text.matchAll(/(?<!`)`([^`\n]+)`(?!`)/g)].map(([, span = ""]) => span);
-  return [...blocks, ...spans].map((line) => line.trim()).filter((line) => /^[\w./~-]+[ /]\S/.test(line));
-}
-
-/** Consequence of the uses of a learnt skill; undefined: none. */
-export type Consequence =
-  | { readonly kind: "activate" }
-  | { readonly kind: "take-back"; readonly reason: string }
-  | { readonly kind: "drop-bullets"; readonly bullets: readonly Bullet[]; readonly reason: string };
-
-export function consequenceOf(skill: LearntSkill): Consequence | undefined {
-  const { state, uses, baseline, pinned, bullets } = skill;
-  if (pinned || (state !== "trial" && state !== "active")) return undefined;
-  const last = uses.slice(-JUDGED_USES);
-  const mean = meanOf(last.map(({ score }) => score)) ?? 0;
-  const isWorse =
-    state === "trial"
-      ? judgeUses(last, baseline) === "worse"
-      : last.length >= MIN_CLUSTER && wilson(mean, last.length).high < baseline;
-  if (isWorse) return { kind: "take-back", reason: comparison(last, baseline) };
-  const kept = bullets.filter(({ helpful, harmful }) => harmful < MIN_HARM || harmful <= helpful);
-  if (kept.length < bullets.length) {
-    const gone = bullets.filter((bullet) => !kept.includes(bullet)).map(({ text }) => text);
-    return { kind: "drop-bullets", bullets: kept, reason: `It harmed more often than it helped: ${gone.join(" ")}` };
-  }
-  return state === "trial" && judgeUses(last, baseline) === "better" ? { kind: "activate" } : undefined;
-}
-
-/** Removal of the statements that learnt facts have overtaken; undefined: none, or the user pinned the skill. */
-function withoutOutdated({ state, pinned, bullets }: LearntSkill, outdated: OutdatedCheck): Consequence | undefined {
-  if (pinned || (state !== "trial" && state !== "active")) return undefined;
-  const reasons = bullets.flatMap(({ text }) => outdated(text) ?? []);
-  if (reasons.length === 0) return undefined;
-  const kept = bullets.filter(({ text }) => outdated(text) === undefined);
-  return { kind: "drop-bullets", bullets: kept, reason: `A change: ${[...new Set(reasons)].join("; ")}.` };
-}
-
-/** Sentence for people. */
-export function comparison(uses: readonly Pick<ScoredUse, "score">[], baseline: number): string {
-  const mean = meanOf(uses.map(({ score }) => score)) ?? 0;
-  return `Its last ${uses.length} uses scored ${mean.toFixed(2)}; sessions of its kind without it scored ${baseline.toFixed(2)}.`;
-}
+/** Score of a session from which it ended well. */
+const GOOD_END = 0.5;
 
 /**
- * Skills of other authors with which sessions ended worse than similar ones without them. A session in which a command of the
- * skill failed ended badly, whatever the user said: the model found another solution at a cost.
+ * A bullet with commands counts by their runs, and by the user's objections: they may pass and yet be wrong. One without counts
+ * by the end of the session.
  */
-function newDemotions(
-  state: LearntState,
-  episodes: Cluster,
-  { commands, at }: { readonly commands: SkillCommands; readonly at: number },
-): readonly Demotion[] {
-  const own = new Set(state.skills.filter((skill) => skill.state !== "proposed").map(({ name }) => name));
-  const used = new Set(episodes.flatMap(({ skills }) => skills.map(nameOf)));
-  return [...used].flatMap((name) => {
-    const before = state.demoted.find((demotion) => demotion.name === name);
-    if (own.has(name) || before?.restoredAt === null) return [];
-    return demotionOf(name, episodes, { commands: commands.get(name) ?? [], since: before?.restoredAt ?? 0, at }) ?? [];
+function countBullets(bullets: readonly Bullet[], episode: Episode, baseline: number): readonly Bullet[] {
+  return bullets.map((bullet) => {
+    const held = heldIn(spansIn(bullet.text), episode);
+    const isAccepted = episode.corrections.length === 0 && (episode.score ?? 1) >= GOOD_END;
+    const isGood = held === undefined ? outcomeOf(episode) >= baseline : held && isAccepted;
+    // Help of long ago does not count for a statement that fails now.
+    return isGood ? { ...bullet, helpful: bullet.helpful + 1, harmful: 0 } : { ...bullet, harmful: bullet.harmful + 1 };
   });
 }
 
-function demotionOf(
-  name: string,
-  episodes: Cluster,
-  { commands, since, at }: { readonly commands: readonly string[]; readonly since: number; readonly at: number },
-): Demotion | undefined {
-  const scoreOf = (episode: Episode): number => (lastRunsPassed(commands, episode) === false ? 0 : outcomeOf(episode));
-  const isUse = ({ skills }: Episode): boolean => skills.some((each) => nameOf(each) === name);
-  const uses = episodes.filter((episode) => isUse(episode) && episode.endedAt > since).slice(-JUDGED_USES);
-  if (uses.length < MIN_CLUSTER) return undefined;
-  const without = episodes.filter(
-    (episode) => !isUse(episode) && uses.some((use) => likenessOfPair(use, episode) >= MIN_LIKENESS),
-  );
-  const baseline = meanOf(without.map(scoreOf));
-  if (baseline === null || without.length < MIN_CLUSTER) return undefined;
-  const scored = uses.map((episode) => ({ score: scoreOf(episode) }));
-  if (judgeUses(scored, baseline) !== "worse") return undefined;
-  return {
-    name,
-    at,
-    reason: comparison(scored, baseline),
-    restoredAt: null,
-    sessions: uses.map(({ sessionId }) => sessionId),
-    uses: uses.length,
-    score: meanOf(scored.map(({ score }) => score)) ?? 0,
-  };
-}
-
-/** Name in `name@version`. */
-export function nameOf(use: string): string {
-  return use.slice(0, use.lastIndexOf("@"));
+/** Quoted parts of a statement. */
+export function spansIn(text: string): readonly string[] {
+  return [...text.matchAll(/`([^`]+)`/g)].map(([, span = ""]) => span);
 }
 
 /** Reason why a statement no longer holds. */
@@ -151,7 +70,6 @@ export type OutdatedCheck = (statement: string) => string | undefined;
 
 type Surroundings = {
   readonly skills: LearntSkills;
-  readonly commands: SkillCommands;
   readonly at: number;
   /** Check for the statements of a project, by its folder. */
   readonly outdatedIn: (project: string) => OutdatedCheck;
@@ -163,7 +81,7 @@ type Notice = { readonly text: string; readonly id: string };
 export async function scored(
   before: LearntState,
   episodes: Cluster,
-  { skills, commands, at, outdatedIn }: Surroundings,
+  surroundings: Surroundings,
 ): Promise<LearntChange & { readonly notices: readonly Notice[] }> {
   let state = before;
   const files: FileChange[] = [];
@@ -171,70 +89,80 @@ export async function scored(
   const notices: Notice[] = [];
   for (const old of before.skills) {
     if (old.state !== "trial" && old.state !== "active") continue;
-    const standing = await skills.standingOf(old);
-    if (standing === "missing") {
-      state = withoutSkill(state, old);
-      ledger.push(ledgerRecord(old, undefined, { actor: "user", op: "remove", reason: "Its file was deleted." }));
-      continue;
-    }
-    const skill = withUses(old, episodes);
-    state = withSkill(state, skill);
-    const found = withoutOutdated(skill, outdatedIn(skill.project)) ?? consequenceOf(skill);
-    const consequence = standing === "own" ? found : undefined;
-    if (consequence === undefined) continue;
-    const change = carriedOut(skills, state, { skill, consequence, at });
+    const { notice, ...change } = await scoredSkill(old, state, episodes, surroundings);
     state = change.state;
     files.push(...(change.files ?? []));
     ledger.push(...(change.ledger ?? []));
-    if (consequence.kind === "take-back")
-      notices.push({ text: `Taken back: "${skill.name}". ${consequence.reason}`, id: skill.id });
+    if (notice !== undefined) notices.push({ text: notice, id: old.id });
   }
-  const demotions = newDemotions(state, episodes, { commands, at });
-  const names = new Set(demotions.map(({ name }) => name));
-  state = { ...state, demoted: [...state.demoted.filter(({ name }) => !names.has(name)), ...demotions] };
-  notices.push(...demotions.map(({ name, reason }) => ({ text: `Demoted: "${name}". ${reason}`, id: `s-${name}` })));
-  ledger.push(...demotions.map(demotionRecord));
   return { state, files, ledger, notices };
 }
 
-function carriedOut(
-  skills: LearntSkills,
+async function scoredSkill(
+  old: LearntSkill,
   state: LearntState,
-  change: { readonly skill: LearntSkill; readonly consequence: Consequence; readonly at: number },
-): LearntChange {
-  const { skill, consequence, at } = change;
-  switch (consequence.kind) {
-    case "activate": {
-      const reason = comparison(skill.uses.slice(-JUDGED_USES), skill.baseline);
-      const active: LearntSkill = { ...skill, state: "active" };
-      const record = ledgerRecord(skill, active, { actor: "loop", op: "change", reason: `Active. ${reason}` });
-      return { state: withSkill(state, active), ledger: [record] };
-    }
-    case "take-back": {
-      const cause = { actor: "loop", op: "remove", reason: consequence.reason } as const;
-      return takenBack(skills, state, { skill, cause, at });
-    }
-    case "drop-bullets": {
-      const { bullets, reason } = consequence;
-      if (bullets.length === 0)
-        return retired(skills, state, { skill, cause: { actor: "loop", op: "remove", reason }, at });
-      const next = nextVersion(skill, { ...skill, bullets, changedAt: at });
-      const { skill: stored, files } = written(skills, next, skill);
-      const record = ledgerRecord(skill, stored, { actor: "loop", op: "change", reason });
-      return { state: withSkill(state, stored), files, ledger: [record] };
-    }
+  episodes: Cluster,
+  { skills, at, outdatedIn }: Surroundings,
+): Promise<LearntChange & { readonly notice?: string }> {
+  const standing = await skills.standingOf(old);
+  if (standing === "missing") {
+    const gone = ledgerRecord(old, undefined, { actor: "user", op: "remove", reason: "Its file was deleted." });
+    return { state: withoutSkill(state, old), ledger: [gone] };
   }
+  const known = { ...withUses(old, episodes), rivals: rivalsOf(old, episodes, state) };
+  const skill = await restored(known, episodes);
+  const own = standing === "own" && !skill.pinned && skill.doubt === undefined;
+  if (own) return judged(skill, state, { skills, at, outdated: outdatedIn(skill.project) });
+  return { state: withSkill(state, skill) };
 }
 
-function demotionRecord({ name, reason, sessions }: Demotion): LearningChange {
-  return {
-    loop: "distillation",
-    actor: "loop",
-    op: "apply",
-    target: `s-${name}`,
-    before: null,
-    reason,
-    after: "not listed in prompts",
-    evidence: sessions.map((session) => `${session}:0`),
-  };
+/** Skills of others with which each session for such a request had a failure. */
+function rivalsOf(skill: LearntSkill, episodes: Cluster, { skills }: LearntState): readonly string[] {
+  const words = wordsOf(skill);
+  const like = episodes.filter(({ cwd, firstMessage }) => cwd === skill.project && isAbout(words, firstMessage));
+  const uses = like.flatMap((episode) => episode.skills.map((use) => ({ name: use.replace(/@.*$/, ""), episode })));
+  return [...Map.groupBy(uses, ({ name }) => name)].flatMap(([name, of]) => {
+    const isOwn = skills.some((other) => other.name === name);
+    return isOwn || of.length < MIN_HARM || of.some(({ episode }) => isSmooth(episode)) ? [] : [name];
+  });
+}
+
+/** A skill without statements that harmed or that facts have overtaken. None is offered without a statement, or after its source changed. */
+async function judged(
+  skill: LearntSkill,
+  state: LearntState,
+  { skills, at, outdated }: Pick<Surroundings, "skills" | "at"> & { readonly outdated: OutdatedCheck },
+): Promise<LearntChange & { readonly notice?: string }> {
+  const cause = { actor: "loop", op: "change" } as const;
+  const reasonsOf = ({ text, harmful }: Bullet): readonly string[] =>
+    harmful < MIN_HARM ? [outdated(text) ?? []].flat() : [`In the last ${MIN_HARM} sessions with it harmed: ${text}`];
+  const lost = await lostCitation(skill.cites, skill.project);
+  const reason = lost ?? [...new Set(skill.bullets.flatMap(reasonsOf))].join(" ");
+  const bullets = skill.bullets.filter((bullet) => reasonsOf(bullet).length === 0);
+  if (lost !== undefined || bullets.length === 0) {
+    const notice = `No longer offered: "${skill.name}". ${reason}`;
+    return { ...doubted(skills, state, skill, { at, reason }), notice };
+  }
+  if (bullets.length < skill.bullets.length) {
+    const { skill: stored, files } = written(skills, nextVersion(skill, { ...skill, bullets, changedAt: at }));
+    return { state: withSkill(state, stored), files, ledger: [ledgerRecord(skill, stored, { ...cause, reason })] };
+  }
+  const isProven = skill.uses.length >= TRIAL_USES && bullets.every(({ harmful }) => harmful === 0);
+  if (skill.state === "active" || !isProven)
+    return { state: withSkill(state, skill), files: [standingFile(skills, skill)] };
+  const active: LearntSkill = { ...skill, state: "active" };
+  const proof = `Active: ${counted(skill.uses.length, "session")} with it went well.`;
+  return { state: withSkill(state, active), ledger: [ledgerRecord(skill, active, { ...cause, reason: proof })] };
+}
+
+/** The skill without its doubt once a later session went its way. Files that changed are cited no longer then. */
+async function restored(skill: LearntSkill, episodes: Cluster): Promise<LearntSkill> {
+  const { doubt, project, cites } = skill;
+  const later = episodes.filter(({ cwd, endedAt }) => cwd === project && endedAt > (doubt?.at ?? 0));
+  const spans = skill.bullets.flatMap(({ text }) => spansIn(text));
+  const served = later.map((episode) => servedIn(spans, episode)).findLast((each) => each !== undefined);
+  if (doubt === undefined || served !== true) return skill;
+  const lost = await Promise.all(cites.map((cite) => lostCitation([cite], project)));
+  const bullets = skill.bullets.map((bullet) => ({ ...bullet, harmful: 0 }));
+  return { ...sure(skill), bullets, cites: cites.filter((_, at) => lost[at] === undefined) };
 }

@@ -7,7 +7,7 @@ import { dirname } from "node:path";
 import { sessionsFolder } from "../../config/home.ts";
 import { readEntries } from "../../sessions/read-journal.ts";
 import { journalPath, sessionIdsIn } from "../../sessions/session-files.ts";
-import { type Episode, episodeOf, episodePath, readEpisodes } from "../episodes.ts";
+import { episodeOf, episodePath, readEpisodes } from "../episodes.ts";
 import type { LoopPorts } from "../loop.ts";
 import { transcriptOf } from "../transcript.ts";
 import type { Cluster } from "./clusters.ts";
@@ -20,8 +20,6 @@ type Ports = Pick<LoopPorts, "home" | "clock" | "settings">;
 
 export class SessionEpisodes {
   readonly #ports: Ports;
-  /** Episodes from journals, by session, with the size of the journal. */
-  readonly #computed = new Map<string, { readonly size: number; readonly episode: Episode | undefined }>();
 
   constructor(ports: Ports) {
     this.#ports = ports;
@@ -63,15 +61,11 @@ export class SessionEpisodes {
   }
 
   async #compute(from: number, to: number): Promise<Cluster> {
-    const journals = await this.#journals();
-    const present = new Set(journals.map(({ id }) => id));
-    for (const id of this.#computed.keys()) if (!present.has(id)) this.#computed.delete(id);
-    for (const { id, path, size } of journals) {
-      if (this.#computed.get(id)?.size === size) continue;
-      this.#computed.set(id, { size, episode: episodeOf(transcriptOf(id, await readEntries(path))) });
-    }
-    return [...this.#computed.values()]
-      .flatMap(({ episode }) => episode ?? [])
+    const read = (await this.#journals()).map(async ({ id, path }) =>
+      episodeOf(transcriptOf(id, await readEntries(path))),
+    );
+    return (await Promise.all(read))
+      .flatMap((episode) => episode ?? [])
       .filter(({ endedAt }) => endedAt >= from && endedAt <= to)
       .toSorted((one, other) => one.endedAt - other.endedAt);
   }

@@ -1,13 +1,15 @@
 /** Changes of one learnt skill, each with its files and its record in the ledger: versions, retirement and return. */
+import { hash } from "node:crypto";
+import { dirname, join } from "node:path";
+import { STANDING_FILE } from "../../skills/skill-files.ts";
 import type { LearningChange } from "../learning-ledger.ts";
-import {
-  type FileChange,
-  hashOf,
-  type LearntChange,
-  type LearntSkill,
-  type LearntSkills,
-  type LearntState,
-  type SkillContent,
+import type {
+  FileChange,
+  LearntChange,
+  LearntSkill,
+  LearntSkills,
+  LearntState,
+  SkillContent,
 } from "./learnt-skills.ts";
 import { skillText } from "./skill-text.ts";
 
@@ -18,7 +20,6 @@ const MAX_SPENT = 5_000;
 
 type Cause = { readonly actor: LearningChange["actor"]; readonly op: LearningChange["op"]; readonly reason: string };
 
-/** Text of the item in the ledger. */
 function itemText({ name, version, bullets }: LearntSkill): string {
   return [`${name} v${version}`, ...bullets.map(({ text }) => `- ${text}`)].join("\n");
 }
@@ -52,41 +53,46 @@ export function withoutSkill(state: LearntState, skill: LearntSkill): LearntStat
   return { ...state, skills: state.skills.filter(({ id }) => id !== skill.id), spent: spent.slice(-MAX_SPENT) };
 }
 
-/** Writes the skill's file. `before`: the version in the file, which is kept beside it. */
+/** File beside SKILL.md with what the skill cites, and with its doubt. */
+export function standingFile(skills: LearntSkills, { name, cites, doubt }: LearntSkill): FileChange {
+  const text = `${JSON.stringify({ cites, doubt: doubt?.reason })}\n`;
+  return { op: "write", path: join(dirname(skills.fileOf(name)), STANDING_FILE), text };
+}
+
+/** Writes the skill's files. */
 export function written(
   skills: LearntSkills,
   skill: LearntSkill,
-  before: LearntSkill | undefined,
 ): { readonly skill: LearntSkill; readonly files: readonly FileChange[] } {
   const text = skillText(skill);
-  const kept: readonly FileChange[] =
-    before === undefined
-      ? []
-      : [{ op: "write", path: skills.versionFile(before.name, before.version), text: skillText(before) }];
   const file: FileChange = { op: "write", path: skills.fileOf(skill.name), text };
-  return { skill: { ...skill, hashes: [...new Set([...skill.hashes, hashOf(text)])] }, files: [...kept, file] };
+  const hashes = [...new Set([...skill.hashes, hash("sha256", text)])];
+  return { skill: { ...skill, hashes }, files: [file, standingFile(skills, skill)] };
+}
+
+/** The skill without a doubt. */
+export function sure({ doubt: _, ...skill }: LearntSkill): LearntSkill {
+  return skill;
 }
 
 /** The skill with a new version of its content, on trial. */
 export function nextVersion(skill: LearntSkill, content: Omit<SkillContent, "version">): LearntSkill {
-  const { version, description, applicableWhen, tools, bullets, score, changedAt } = skill;
-  const old: SkillContent = { version, description, applicableWhen, tools, bullets, score, changedAt };
+  const { version, description, applicableWhen, tools, bullets, cites, score, changedAt } = skill;
+  const old: SkillContent = { version, description, applicableWhen, tools, bullets, cites, score, changedAt };
   const earlier = [...skill.earlier, old].slice(-KEPT_VERSIONS);
-  return { ...skill, ...content, version: version + 1, earlier, state: "trial", uses: [] };
+  return { ...sure(skill), ...content, version: version + 1, earlier, state: "trial", uses: [] };
 }
 
-/** Retires the skill: its folder moves to the archive. */
-export function retired(
+/** No session is offered the skill until one of its kind goes its way, or shows another one. */
+export function doubted(
   skills: LearntSkills,
   state: LearntState,
-  { skill, cause, at }: { readonly skill: LearntSkill; readonly cause: Cause; readonly at: number },
+  skill: LearntSkill,
+  doubt: NonNullable<LearntSkill["doubt"]>,
 ): LearntChange {
-  const gone: LearntSkill = { ...skill, state: "retired", reason: cause.reason, changedAt: at };
-  return {
-    state: withSkill(state, gone),
-    files: [skills.archived(skill.name)],
-    ledger: [ledgerRecord(skill, undefined, cause)],
-  };
+  const after = { ...skill, doubt };
+  const record = ledgerRecord(skill, after, { actor: "loop", op: "change", reason: doubt.reason });
+  return { state: withSkill(state, after), files: [standingFile(skills, after)], ledger: [record] };
 }
 
 /** The version before returns; the first version is retired, and its sessions teach no new skill. */
@@ -98,12 +104,16 @@ export function takenBack(
   const { skill, cause, at } = change;
   const previous = skill.earlier.at(-1);
   if (previous === undefined) {
-    const change = retired(skills, state, { skill, cause, at });
-    return { ...change, state: { ...change.state, spent: withoutSkill(state, skill).spent } };
+    const gone: LearntSkill = { ...skill, state: "retired", reason: cause.reason, changedAt: at };
+    return {
+      state: { ...withSkill(state, gone), spent: withoutSkill(state, skill).spent },
+      files: [skills.archived(skill.name)],
+      ledger: [ledgerRecord(skill, undefined, cause)],
+    };
   }
   const earlier = skill.earlier.slice(0, -1);
   const back: LearntSkill = {
-    ...skill,
+    ...sure(skill),
     ...previous,
     earlier,
     changedAt: at,
@@ -111,6 +121,6 @@ export function takenBack(
     uses: [],
     reason: cause.reason,
   };
-  const { skill: stored, files } = written(skills, back, skill);
+  const { skill: stored, files } = written(skills, back);
   return { state: withSkill(state, stored), files, ledger: [ledgerRecord(skill, stored, cause)] };
 }

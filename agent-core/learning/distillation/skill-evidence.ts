@@ -3,6 +3,7 @@
  * and flag in it is in an episode: a model that invents one cannot write it into a skill.
  */
 import { basename, relative } from "node:path";
+import { contentWords } from "../../memory/statement.ts";
 import { escapePattern } from "../../platform/escape-pattern.ts";
 import { findThreat } from "../../prompt/injection-scan.ts";
 import { holdsSecret } from "../../providers/redact.ts";
@@ -75,27 +76,12 @@ export function textProblem(text: string, evidence: Evidence): string | undefine
   return unprovenPart(text, evidence);
 }
 
-const MONTH = "(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*";
-
 /** Contents that hold for one session only. */
 const FORMS: readonly { readonly name: string; readonly pattern: RegExp }[] = [
-  {
-    name: "a date",
-    pattern: new RegExp(String.raw`\b\d{4}-\d{2}-\d{2}|\b\d{1,2}\.? ${MONTH} \d{4}\b|\b${MONTH} \d{1,2}(?:,|\b)`, "i"),
-  },
+  { name: "a date", pattern: /\b\d{4}-\d{2}-\d{2}/ },
   {
     name: "an id",
     pattern: /\b(?:\d{8}_\d{6}\w*|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]+|(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{12,})\b/,
-  },
-  {
-    name: "a narrative",
-    pattern:
-      /\b(?:yesterday|today|tomorrow|last (?:week|time|session)|(?:this|that|the (?:first|second|last|previous)) session|the (?:user|assistant|agent) (?:said|asked|wanted|corrected|undid|then|had|was)|i (?:ran|tried|found|used|was|had|did)|we (?:ran|tried|found|used|were|had|did))\b/i,
-  },
-  {
-    name: "a claim that a tool does not work",
-    pattern:
-      /\b(?:does not|doesn't|do not|don't|cannot|can't|never|won't) work\b|\b(?:is|are) (?:broken|unavailable|unreliable)\b/i,
   },
 ];
 
@@ -109,8 +95,32 @@ function unprovenPart(text: string, evidence: Evidence): string | undefined {
     if (problem !== undefined) return problem;
   }
   const prose = normalised(text.replaceAll(QUOTED, " ` ")).split(" ");
-  const unknown = prose.find((word, at) => !isProse(word, prose[at - 1] ?? "", evidence));
+  const unknown = prose.find((word) => isTechnical(trimmed(word), evidence) && !isIn(word, evidence));
   return unknown === undefined ? undefined : `no episode has ${JSON.stringify(trimmed(unknown))}`;
+}
+
+function isIn(written: string, { words }: Evidence): boolean {
+  return words.has(written) || words.has(trimmed(written));
+}
+
+/** Share of a statement's words that the user said, for one that quotes nothing. */
+const BACKED = 0.5;
+
+/**
+ * Reason why a statement of a skill is not admitted; undefined for a good one. It quotes what a session has, or repeats the
+ * user's words. A command outside of backticks may go on in any words, so there is none.
+ */
+export function statementProblem(text: string, evidence: Evidence): string | undefined {
+  const problem = textProblem(text, evidence);
+  if (problem !== undefined) return problem;
+  const prose = normalised(text.replaceAll(QUOTED, " ` ")).split(" ").map(trimmed);
+  const programs = new Set([...evidence.passed].map((command) => command.split(" ")[0] ?? ""));
+  const bare = prose.find((word) => programs.has(word));
+  if (bare !== undefined) return `the command ${JSON.stringify(bare)} stands outside of backticks`;
+  if (text.includes("`")) return undefined;
+  const said = new Set(contentWords(evidence.texts.join("\n")));
+  const words = contentWords(text);
+  return words.filter((word) => said.has(word)).length >= words.length * BACKED ? undefined : "no session shows it";
 }
 
 function spanProblem(span: string, evidence: Evidence): string | undefined {
@@ -133,31 +143,10 @@ function isKnown(span: string, { words, passed, texts }: Evidence): boolean {
   return [...passed].some(isIn) || texts.some(isIn) || (parts.length > 1 && [...words].some(isIn));
 }
 
-/** Verbs before the name of a program. */
-const RUN = /^(?:run|runs|running|execute|executes|invoke|invokes|call|calls|start|launch|type)$/i;
-/** Words that follow such a verb in plain English. */
-const PLAIN =
-  /^(?:`|a|an|the|this|that|these|those|it|its|them|all|each|every|both|any|one|two|only|again|first|before|after|in|on|from|with|to|and|or|once|twice|as|until|at|by|for|its|their|tests?|checks?|steps?|commands?|programs?|scripts?|builds?|lints?|type|suite|then|here|there|next|last|when)$/i;
-const PROGRAMS: ReadonlySet<string> = new Set(
-  "npm npx pnpm yarn bun deno node tsc eslint vitest jest git gh make cmake cargo rustc python python3 pip pytest tox uv ruff docker podman kubectl helm terraform ansible bash sh zsh curl wget ssh scp rsync rm cp mv sed awk grep find chmod chown sudo mvn gradle dotnet rails bundle composer php mix".split(
-    " ",
-  ),
-);
-const PROSE_WITH_SLASH = /^(?:and\/or|either\/or|yes\/no|read\/write|input\/output)$/i;
-
-/** True for a word of plain English, and for a technical word that an episode has, also as an argument of a program. */
-function isProse(written: string, before: string, evidence: Evidence): boolean {
-  const { words } = evidence;
-  const word = trimmed(written);
-  const isArgument = !/[,.;:!?]$/.test(before) && (PROGRAMS.has(before) || isTechnical(before));
-  if (isArgument && word !== "" && !PLAIN.test(word) && !isKnown(`${before} ${word}`, evidence)) return false;
-  if (word === "" || word === "`" || words.has(word) || words.has(written)) return true;
-  if (RUN.test(trimmed(before)) && !PLAIN.test(word)) return false;
-  return !isTechnical(word) && !PROGRAMS.has(word);
-}
-
-function isTechnical(word: string): boolean {
-  if (PROSE_WITH_SLASH.test(word) || /^(?:e\.g|i\.e|etc)\.?$/i.test(word)) return false;
+/** True for a word with the form of a path, an option, a name or an assignment. `read/write` is no path without a folder `read`. */
+function isTechnical(word: string, { words }: Evidence): boolean {
+  const [, folder] = /^(\p{L}+\/)\p{L}+$/u.exec(word) ?? [];
+  if (folder !== undefined) return [...words].some((known) => known.startsWith(folder));
   if (/^-{1,2}[A-Za-z]/.test(word) || /[/\\_=$@<>{}[\]|&*~#%^+]/.test(word)) return true;
   if (/\w\.[A-Za-z]\w{0,9}$/.test(word) || /\w:\w/.test(word)) return true;
   return /\p{Ll}\p{Lu}/u.test(word) || (/\p{L}/u.test(word) && /\d/.test(word));

@@ -13,7 +13,6 @@ const MIN_CALLS = 10;
 
 const NO_SUMS: Sums = [0, 0, 0];
 
-/** Rates of the period, and the baseline's values. */
 export function ratesOf(period: readonly RateSums[], baseline: readonly RateSums[]): readonly Rate[] {
   return period.map(({ name, of, sums }) => {
     const before = sumsOf(baseline, { name, of });
@@ -28,7 +27,7 @@ export function ratesOf(period: readonly RateSums[], baseline: readonly RateSums
 }
 
 type Windows = {
-  /** Last two days: a fault is named the day after it begins. */
+  /** The last two days, so that a fault is named a day after it begins. */
   readonly recent: readonly RateSums[];
   readonly period: readonly RateSums[];
   readonly baseline: readonly RateSums[];

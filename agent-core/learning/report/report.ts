@@ -3,28 +3,20 @@
  * in which sessions. It costs no model call.
  */
 import { join } from "node:path";
-import * as z from "zod";
-import { learningFolder } from "../../config/home.ts";
-import { readJsonFile, replaceFile, writeJsonFile } from "../../config/home-file.ts";
+import { writeJsonFile } from "../../config/home-file.ts";
 import { dayAfter, localDate } from "../../platform/clock.ts";
 import { counted } from "../../platform/counted.ts";
 import { makeFolder } from "../../platform/make-folder.ts";
 import type { HealthReport } from "../../protocol/learning.ts";
 import type { DayWindow } from "../../sessions/index/outcome-sums.ts";
-import { RATES } from "../../sessions/outcome-rates.ts";
 import { DailyBudget } from "../daily-budget.ts";
 import type { Loop, LoopPorts } from "../loop.ts";
-import { readReports, reportsFolder, reportText } from "../stored-reports.ts";
+import { changeText, readReports, reportsFolder } from "../stored-reports.ts";
 import { ratesOf, regressionsOf } from "./regressions.ts";
 
 /** Days of the period, and of the baseline before it. */
 const PERIOD_DAYS = 7;
 const BASELINE_DAYS = 28;
-
-const baselineSchema = z.object({
-  /** Days whose report named a regression: they are not part of a baseline. */
-  flagged: z.array(z.string()),
-});
 
 /** Without a limit: the report only reads the spending. */
 const NO_LIMITS = { tokens: Number.POSITIVE_INFINITY, usd: Number.POSITIVE_INFINITY };
@@ -41,7 +33,12 @@ export function report(ports: LoopPorts): Promise<Loop> {
     store: { items: async () => [], act: async () => undefined }, // a report is no item
     async lastRun() {
       const [last] = await readReports(ports.home, 1);
-      return last && { at: last.period.to, result: resultOf(last) };
+      if (last === undefined) return undefined;
+      const { sessions, regressions, period } = last;
+      return {
+        at: period.to,
+        result: `${counted(sessions, "session")}: ${counted(regressions.length, "regression")}.`,
+      };
     },
   });
 }
@@ -50,7 +47,9 @@ export function report(ports: LoopPorts): Promise<Loop> {
 async function makeReport(ports: LoopPorts, signal: AbortSignal): Promise<void> {
   const { home, clock, index } = ports;
   const today = localDate(clock.now());
-  const flagged = await flaggedDays(home);
+  const earlier = (await readReports(home, PERIOD_DAYS + BASELINE_DAYS)).filter(({ date }) => date !== today);
+  // Days with a regression are not part of a baseline.
+  const flagged = earlier.flatMap(({ date, regressions }) => (regressions.length > 0 ? [date] : []));
   const windows = windowsAt(today, flagged);
   const { value, building } = await index.ask("outcomes", [windows.period, windows.recent, windows.baseline]);
   signal.throwIfAborted();
@@ -68,27 +67,19 @@ async function makeReport(ports: LoopPorts, signal: AbortSignal): Promise<void> 
     regressions,
   };
   const [before] = await readReports(home, 1);
-  await store(home, made, { flagged, today, since: windows.baseline.from });
+  makeFolder(reportsFolder(home), 0o700);
+  // The whole file is replaced, so that a run that was killed is repeated without harm.
+  await writeJsonFile(join(reportsFolder(home), `${today}.json`), made);
   notify(ports, made, before);
 }
 
-type Windows = { readonly period: DayWindow; readonly recent: DayWindow; readonly baseline: DayWindow };
-
-function windowsAt(today: string, flagged: readonly string[]): Windows {
+function windowsAt(today: string, flagged: readonly string[]) {
   const begin = dayAfter(today, 1 - PERIOD_DAYS);
   return {
     period: { from: begin, to: today },
     recent: { from: dayAfter(today, -1), to: today },
     baseline: { from: dayAfter(begin, -BASELINE_DAYS), to: dayAfter(begin, -1), without: flagged },
   };
-}
-
-async function flaggedDays(home: string): Promise<readonly string[]> {
-  return baselineSchema.safeParse(await readJsonFile(baselineFile(home))).data?.flagged ?? [];
-}
-
-function baselineFile(home: string): string {
-  return join(learningFolder(home), "baseline.json");
 }
 
 async function learningCost(home: string, { from, to }: DayWindow, { clock }: LoopPorts) {
@@ -99,41 +90,9 @@ async function learningCost(home: string, { from, to }: DayWindow, { clock }: Lo
   };
 }
 
-/** `since`: first day of the baseline. */
-type Compared = { readonly flagged: readonly string[]; readonly today: string; readonly since: string };
-
-/** Each file is replaced as a whole, so that a run that was killed is repeated without harm. */
-async function store(home: string, made: HealthReport, { flagged, today, since }: Compared): Promise<void> {
-  const folder = reportsFolder(home);
-  makeFolder(folder, 0o700);
-  const others = flagged.filter((day) => day !== today);
-  const days = made.regressions.length > 0 ? [...others, today] : others;
-  await writeJsonFile(baselineFile(home), { flagged: days.filter((day) => day >= since) });
-  await replaceFile(join(folder, `${made.date}.md`), `${reportText(made)}\n\n${definitions()}\n`);
-  await writeJsonFile(join(folder, `${made.date}.json`), made);
-}
-
-function definitions(): string {
-  const rows = Object.entries(RATES).map(([name, { sentence }]) => `| ${name.replaceAll("_", " ")} | ${sentence} |`);
-  return [
-    "**Definitions**: a task is the work of one session on one day.",
-    ["| Rate | Meaning |", "|---|---|", ...rows].join("\n"),
-  ].join("\n\n");
-}
-
 /** Announces the regressions that the report before did not name. */
 function notify(ports: LoopPorts, { regressions }: HealthReport, before: HealthReport | undefined): void {
   const known = new Set(before?.regressions.map(({ rate, of }) => `${rate} ${of}`));
   const added = regressions.filter(({ rate, of }) => !known.has(`${rate} ${of}`));
-  ports.notify(added.length === 0 ? undefined : `Health report: ${added.map(regressionText).join("; ")}.`, []);
-}
-
-function regressionText({ rate, of, before, now }: HealthReport["regressions"][number]): string {
-  const figure = (value: number): string =>
-    /_(rate|score)$/.test(rate) ? `${Math.round(value * 100)} %` : value.toFixed(1);
-  return `${rate.replaceAll("_", " ")}${of === undefined ? "" : ` of ${of}`} ${figure(before)} → ${figure(now)}`;
-}
-
-function resultOf({ sessions, regressions }: HealthReport): string {
-  return `${counted(sessions, "session")}: ${counted(regressions.length, "regression")}.`;
+  ports.notify(added.length === 0 ? undefined : `Health report: ${added.map(changeText).join("; ")}.`, []);
 }

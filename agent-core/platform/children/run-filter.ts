@@ -8,6 +8,9 @@ import { isGroupAlive, killTree, MARKER_VARIABLE } from "./process-tree.ts";
 /** Time for the output to arrive after the end of the program. A process that it left may hold the pipe open for ever. */
 const OUTPUT_GRACE_MS = 500;
 
+/** Limit of the output of a shell's line: an installation of packages prints a lot. Bytes. */
+const MAX_SHELL_OUTPUT = 20_000_000;
+
 export type FilterRequest = {
   readonly program: string;
   /** On Windows they reach the program as they are. */
@@ -51,6 +54,21 @@ export async function runFilter(request: FilterRequest, signal: AbortSignal): Pr
     const ended = killTree({ pid, marker }); // of an empty group too: a process may have left it
     if (isGroupAlive(pid)) await ended;
   }
+}
+
+/** Runs a line of the system's shell, with all variables of this process. Rejects as `runFilter`. */
+export function runShell(line: string, cwd: string, signal: AbortSignal): Promise<FilterEnd> {
+  const { program, args } = shellFor(line);
+  const env = Object.fromEntries(
+    Object.entries(process.env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
+  return runFilter({ program, args, cwd, env, input: "", maxOutput: MAX_SHELL_OUTPUT }, signal);
+}
+
+/** A program that runs a line of the system's shell. `script`: around the line, where the shell is a Unix one. */
+export function shellFor(line: string, script: readonly string[] = [line]): Pick<FilterRequest, "program" | "args"> {
+  if (process.platform !== "win32") return { program: "sh", args: ["-c", ...script] };
+  return { program: process.env["ComSpec"] ?? "cmd.exe", args: ["/d", "/s", "/c", `"${line}"`] };
 }
 
 /** Settles when the program has ended and its output is read, as far as others do not hold it open. */

@@ -20,7 +20,7 @@ export type HttpInit = {
   /** Default GET. */
   readonly method?: string | undefined;
   readonly headers?: Iterable<readonly [string, string]> | Readonly<Record<string, string>> | undefined;
-  readonly body?: string | undefined;
+  readonly body?: string | Uint8Array | undefined;
   readonly signal?: AbortSignal | null | undefined;
   /** Returns a redirect as the response, also one to another origin: the caller decides. */
   readonly redirect?: "manual" | undefined;
@@ -113,7 +113,7 @@ function exchange({ request, options, proxy }: Route, url: URL, init: Sent): Pro
     });
     signal?.addEventListener("abort", onAbort, { once: true });
     // Node converts a long string twice as slowly.
-    sent.end(body === undefined ? undefined : Buffer.from(body));
+    sent.end(typeof body === "string" ? Buffer.from(body) : body);
   });
 }
 

@@ -12,7 +12,6 @@ import { openrouter } from "../deployments.ts";
 const ANSWER_MS = 300_000;
 
 export type OpenRouterSignIn = {
-  /** Opens OpenRouter's page for the user. */
   readonly open: (page: string) => Promise<void>;
   /** Code or address that the user pastes because the browser is on another machine. Default: never. */
   readonly pasted?: Promise<string>;

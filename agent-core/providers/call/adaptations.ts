@@ -1,5 +1,5 @@
 /** Request parts that a conversation's models have refused, and that later requests omit. */
-import type { ContentPart, Message, ToolMessage, UserMessage } from "../../messages/message.ts";
+import { type ContentPart, type Message, picturesOf } from "../../messages/message.ts";
 import { withoutOpaqueParts } from "../dialect/speak-dialect.ts";
 import type { ResolvedModel } from "../resolve-model.ts";
 import type { ToolSchema } from "../wire/wire.ts";
@@ -7,49 +7,53 @@ import type { RefusedRequest } from "./recovery.ts";
 
 /** Replacement of an image for a model without vision. */
 const NO_IMAGE = "[An image was here, which this model cannot see.]";
-/** Replacement of a tool result that was in a refused request. */
-const REFUSED_RESULT =
-  "[This result was left out, because the server refused the request with it. Do without it, or get a smaller part of it.]";
-/** Replacement of an image that was in a refused request. */
-const REFUSED_IMAGE = "[An image was here. It was left out, because the server refused the request with it.]";
+/** Replacements of what was in a refused request. */
+const REFUSED = {
+  image: "[An image was here. It was left out, because the server refused the request with it.]",
+  result:
+    "[This result was left out, because the server refused the request with it. Do without it, or get a smaller part of it.]",
+  message: "[A message of the user was left out, because the server refused the request with it.]",
+} as const;
+/** Templates of Gemma, Ministral and others have no system message: "System role not supported", "got system". */
+const NAMES_SYSTEM =
+  /system[^.]{0,30}(not|unsupported)|got system|(unexpected|unknown|invalid|unsupported)[^.]{0,20}system/i;
+/** "messages.2.content: Input should be a valid string", "expected a string, got null". */
+const NAMES_CONTENT = /\bcontent|\bstring\b|\b(?:null|none)\b/i;
 /** Shorter requests are not refused for their length. Characters of all messages. */
 const LONG_CHARS = 24_000;
 
-type Refusals = {
-  readonly parameters: Set<string>;
-  /** Names of tools. */
-  readonly tools: Set<string>;
-  noImages: boolean;
-  needsReasoning: boolean;
+class Refusals {
+  readonly parameters = new Set<string>();
+  readonly tools = new Set<string>();
+  noImages: boolean = false;
+  /** Later requests add reasoning to messages without it. */
+  needsReasoning: boolean = false;
   /** Refusals of reasoning. After the second one the model gets no reasoning. */
-  reasoningRefusals: number;
-  /** Images of answered requests, and of refused ones that are left out. Base64 or data URLs. */
-  readonly answeredImages: Set<string>;
-  readonly refusedImages: Set<string>;
-  /** Ids of the calls whose results are left out. */
-  readonly refusedResults: Set<string>;
-  /** Texts of the user messages that are left out. */
-  readonly refusedTexts: Set<string>;
-  separatesRoles: boolean;
-  /** Characters of the longest answered request; undefined before the first answer. */
-  answeredChars: number | undefined;
+  reasoningRefusals = 0;
+  /** Images of answered requests. Base64 or data URLs. */
+  readonly answeredImages = new Set<string>();
+  /** Later requests fit a strict template: an assistant message between a result and a user message, and no null. */
+  separatesRoles: boolean = false;
+  /** Later requests have the system message in the first message of the user. */
+  mergesSystem: boolean = false;
+  /** Limit of an answer in tokens that the model accepts; undefined: any. */
+  maxTokens: number | undefined;
+  answeredChars = 0;
   /** The server has answered, if only with an error. */
-  isReached: boolean;
-};
+  isReached: boolean = false;
+}
+
+/** Contents that replace those of messages, by message. */
+export type LeftOut = ReadonlyMap<Message, string>;
 
 export class Adaptations {
   readonly #models = new Map<string, Refusals>();
   /** Messages before this index are sent without their opaque reasoning. */
   #reasoningFrom = 0;
 
-  /** Parameters that this model refuses. */
-  parametersOf(model: ResolvedModel): readonly string[] {
-    return [...this.#of(model).parameters];
-  }
-
   /** Returns false when the parameter is omitted already, so that a repeated request cannot help. */
   dropParameter(model: ResolvedModel, parameter: string): boolean {
-    const { parameters } = this.#of(model);
+    const { parameters } = this.of(model);
     if (parameters.has(parameter)) return false;
     parameters.add(parameter);
     return true;
@@ -57,93 +61,53 @@ export class Adaptations {
 
   /** The tools without those that this model refuses; the same array when there are none. */
   toolsFor(model: ResolvedModel, tools: readonly ToolSchema[]): readonly ToolSchema[] {
-    const refused = this.#of(model).tools;
+    const refused = this.of(model).tools;
     return refused.size === 0 ? tools : tools.filter(({ name }) => !refused.has(name));
-  }
-
-  dropTool(model: ResolvedModel, name: string): void {
-    this.#of(model).tools.add(name);
-  }
-
-  /** Later requests add reasoning to messages without it. */
-  requireReasoning(model: ResolvedModel): void {
-    this.#of(model).needsReasoning = true;
-  }
-
-  requiresReasoning(model: ResolvedModel): boolean {
-    return this.#of(model).needsReasoning;
-  }
-
-  /** Later requests have an assistant message between a tool result and a user message. */
-  separateRoles(model: ResolvedModel): void {
-    this.#of(model).separatesRoles = true;
-  }
-
-  separatesRoles(model: ResolvedModel): boolean {
-    return this.#of(model).separatesRoles;
-  }
-
-  refusesImages(model: ResolvedModel): boolean {
-    return this.#of(model).noImages;
-  }
-
-  dropImages(model: ResolvedModel): void {
-    this.#of(model).noImages = true;
   }
 
   /** Remembers a request that got an answer. */
   answered(model: ResolvedModel, messages: readonly Message[]): void {
-    const known = this.#of(model);
+    const known = this.of(model);
     known.isReached = true;
-    known.answeredChars = Math.max(known.answeredChars ?? 0, charsOf(messages));
-    for (const image of imagesOf(messages)) known.answeredImages.add(image);
+    known.answeredChars = Math.max(known.answeredChars, charsOf(messages));
+    for (const image of messages.flatMap(picturesOf)) known.answeredImages.add(image);
   }
 
-  reached(model: ResolvedModel): void {
-    this.#of(model).isReached = true;
-  }
-
-  isReached(model: ResolvedModel): boolean {
-    return this.#of(model).isReached;
-  }
-
-  /** Facts for a refusal in unknown words. */
-  factsOf(model: ResolvedModel, messages: readonly Message[]): Omit<RefusedRequest, "namesTool"> {
+  /** Facts for a refusal in the words `said`. `left`: replaced already. */
+  factsOf(
+    model: ResolvedModel,
+    messages: readonly Message[],
+    left: LeftOut,
+    said: string,
+  ): Omit<RefusedRequest, "namesTool"> {
     const chars = charsOf(messages);
-    const { answeredChars, refusedResults } = this.#of(model);
+    const { answeredChars } = this.of(model);
+    const isChat = model.mode === "chat_completions";
     return {
-      hasNewImages: this.#newImages(model, messages).length > 0,
-      longestResult: Math.max(
-        0,
-        ...newResults(messages).map(({ tool_call_id: id, content }) => (refusedResults.has(id) ? 0 : content.length)),
-      ),
-      hasUserAfterResult: model.mode === "chat_completions" && messages.some(isUserAfterResult),
-      hasUnanswered: unanswered(messages).length > 0,
-      isLongest: chars > LONG_CHARS && chars > (answeredChars ?? 0),
+      hasNewImages: this.withoutNewImages(model, messages, left).size > 0,
+      longestResult: Math.max(0, ...[...withoutNewResults(messages, left).keys()].map(sizeOf)),
+      hasUnusualForm:
+        isChat &&
+        (messages.some(isBeforeUser) || (NAMES_CONTENT.test(said) && messages.some(({ content }) => content === null))),
+      namesSystem: isChat && NAMES_SYSTEM.test(said),
+      hasUnanswered: withoutUnanswered(messages, left).size > 0,
+      hasOpaqueParts: messages
+        .slice(this.#reasoningFrom)
+        .some((message) => message.role === "assistant" && withoutOpaqueParts(message) !== message),
+      isLongest: chars > LONG_CHARS && chars > answeredChars,
     };
   }
 
-  /** Leaves the results out that no answer has followed yet. */
-  dropNewResults(model: ResolvedModel, messages: readonly Message[]): void {
-    for (const { tool_call_id: id } of newResults(messages)) this.#of(model).refusedResults.add(id);
-  }
-
-  /** Leaves the user messages out that got no answer, but for the last one. */
-  dropUnanswered(model: ResolvedModel, messages: readonly Message[]): void {
-    for (const message of unanswered(messages)) this.#of(model).refusedTexts.add(textOf(message));
-  }
-
-  /** Leaves the images out that no answered request had. Returns their number. */
-  dropNewImages(model: ResolvedModel, messages: readonly Message[]): number {
-    const images = this.#newImages(model, messages);
-    for (const image of images) this.#of(model).refusedImages.add(image);
-    return images.length;
-  }
-
-  #newImages(model: ResolvedModel, messages: readonly Message[]): readonly string[] {
-    const { answeredImages, refusedImages, noImages } = this.#of(model);
-    if (noImages) return [];
-    return imagesOf(messages).filter((image) => !answeredImages.has(image) && !refusedImages.has(image));
+  /** Messages with pictures that no answered request had, without them: the newest ones, else all. */
+  withoutNewImages(model: ResolvedModel, messages: readonly Message[], left: LeftOut): LeftOut {
+    const { answeredImages, noImages } = this.of(model);
+    const isNew = (message: Message): boolean =>
+      !left.has(message) && picturesOf(message).some((image) => !answeredImages.has(image));
+    const all = noImages ? [] : messages.filter(isNew);
+    const newest = sinceAnswer(messages).filter((message) => all.includes(message));
+    return new Map(
+      (newest.length > 0 ? newest : all).map((message) => [message, `${textOf(message)}\n${REFUSED.image}`]),
+    );
   }
 
   /**
@@ -152,96 +116,70 @@ export class Adaptations {
    */
   dropReasoningBefore(count: number, model: ResolvedModel): void {
     this.#reasoningFrom = count;
-    if (model.mode === "chat_completions") this.#of(model).reasoningRefusals += 1;
+    if (model.mode === "chat_completions") this.of(model).reasoningRefusals += 1;
   }
 
   /** The messages for this model; the same array when nothing changes. */
   apply(model: ResolvedModel, messages: readonly Message[]): readonly Message[] {
-    const { noImages, reasoningRefusals, refusedImages, refusedResults, refusedTexts } = this.#of(model);
+    const { noImages, reasoningRefusals } = this.of(model);
     const reasoningFrom = reasoningRefusals > 1 ? messages.length : this.#reasoningFrom;
-    const refused = refusedImages.size + refusedResults.size + refusedTexts.size;
-    if (!noImages && reasoningFrom === 0 && refused === 0) return messages;
-    const left = new Set<Message>(unanswered(messages).filter((message) => refusedTexts.has(textOf(message))));
-    return messages.flatMap((message, index): Message | readonly Message[] => {
-      if (left.has(message)) return [];
+    if (!noImages && reasoningFrom === 0) return messages;
+    return messages.map((message, index): Message => {
       if (message.role === "assistant" && index < reasoningFrom) return withoutOpaqueParts(message);
-      if (message.role === "tool" && refusedResults.has(message.tool_call_id))
-        return { role: "tool", tool_call_id: message.tool_call_id, content: REFUSED_RESULT };
-      if (message.role === "tool") return withoutResultImages(message, refusedImages);
-      if (message.role !== "user" || typeof message.content === "string") return message;
-      return { ...message, content: message.content.map((part) => withoutImage(part, noImages, refusedImages)) };
+      if (!noImages || message.role !== "user" || typeof message.content === "string") return message;
+      return { ...message, content: message.content.map(withoutImage) };
     });
   }
 
-  #of({ mode, endpoint, model }: ResolvedModel): Refusals {
+  /** Refusals of this model, which hold for the rest of the conversation. */
+  of({ mode, endpoint, model }: ResolvedModel): Refusals {
     const key = `${mode} ${endpoint.baseUrl} ${model}`;
-    const refusals = this.#models.get(key) ?? nothingRefused();
+    const refusals = this.#models.get(key) ?? new Refusals();
     this.#models.set(key, refusals);
     return refusals;
   }
 }
 
-function nothingRefused(): Refusals {
-  return {
-    parameters: new Set(),
-    tools: new Set(),
-    noImages: false,
-    needsReasoning: false,
-    reasoningRefusals: 0,
-    answeredImages: new Set(),
-    refusedImages: new Set(),
-    refusedResults: new Set(),
-    refusedTexts: new Set(),
-    separatesRoles: false,
-    answeredChars: undefined,
-    isReached: false,
-  };
+function withoutImage(part: ContentPart): ContentPart {
+  return part.type === "text" ? part : { type: "text", text: NO_IMAGE };
 }
 
-function withoutImage(part: ContentPart, noImages: boolean, refused: ReadonlySet<string>): ContentPart {
-  if (part.type === "text") return part;
-  if (noImages) return { type: "text", text: NO_IMAGE };
-  return refused.has(part.image_url.url) ? { type: "text", text: REFUSED_IMAGE } : part;
+function sinceAnswer(messages: readonly Message[]): readonly Message[] {
+  return messages.slice(messages.findLastIndex(({ role }) => role === "assistant") + 1);
 }
 
-function withoutResultImages(message: ToolMessage, refused: ReadonlySet<string>): ToolMessage {
-  const { images = [], ...rest } = message;
-  const kept = images.filter(({ data }) => !refused.has(data));
-  if (kept.length === images.length) return message;
-  return { ...rest, content: `${message.content}\n${REFUSED_IMAGE}`, ...(kept.length > 0 && { images: kept }) };
-}
-
-/** Tool results that no answer has followed. */
-function newResults(messages: readonly Message[]): readonly ToolMessage[] {
-  const added = messages.slice(messages.findLastIndex(({ role }) => role === "assistant") + 1);
-  return added.filter((message) => message.role === "tool");
+/** Tool results that no answer has followed, left out. */
+export function withoutNewResults(messages: readonly Message[], left: LeftOut): LeftOut {
+  return leaving(
+    sinceAnswer(messages).filter(({ role }) => role === "tool"),
+    REFUSED.result,
+    left,
+  );
 }
 
 /** User messages that another one follows, because their turns failed. The messages are not repaired yet. */
-function unanswered(messages: readonly Message[]): readonly UserMessage[] {
-  return messages.flatMap((message, index) => {
-    if (message.role !== "user" || message.synthetic === true) return [];
+export function withoutUnanswered(messages: readonly Message[], left: LeftOut): LeftOut {
+  const isUsers = (message: Message | undefined): boolean => message?.role === "user" && message.synthetic !== true;
+  const unanswered = messages.filter((message, index) => {
     const next = messages.slice(index + 1).find((each) => each.role !== "user" || each.synthetic !== true);
-    return next?.role === "user" ? [message] : [];
+    return isUsers(message) && isUsers(next);
   });
+  return leaving(unanswered, REFUSED.message, left);
 }
 
-/** The wire moves a result's images into a user message behind it. */
-function isUserAfterResult(message: Message, index: number, messages: readonly Message[]): boolean {
-  if (message.role !== "tool") return false;
-  return message.images !== undefined || messages[index + 1]?.role === "user";
+function leaving(messages: readonly Message[], content: string, left: LeftOut): LeftOut {
+  const present = messages.filter((message) => (left.get(message) ?? message.content) !== content);
+  return new Map(present.map((message) => [message, content]));
 }
 
-function textOf({ content }: UserMessage): string {
-  return typeof content === "string" ? content : JSON.stringify(content);
+/** A result before a user message. The wire moves the result's images into one. */
+function isBeforeUser(message: Message, index: number, messages: readonly Message[]): boolean {
+  return message.role === "tool" && (message.images !== undefined || messages[index + 1]?.role === "user");
 }
 
-function imagesOf(messages: readonly Message[]): readonly string[] {
-  return messages.flatMap((message) => {
-    if (message.role === "tool") return (message.images ?? []).map(({ data }) => data);
-    if (message.role !== "user" || typeof message.content === "string") return [];
-    return message.content.flatMap((part) => (part.type === "text" ? [] : [part.image_url.url]));
-  });
+function textOf({ content }: Message): string {
+  if (typeof content === "string" || content === null) return content ?? "";
+  return content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n\n");
 }
 
 /** Sizes of messages: a session counts the same ones after each answer. */
@@ -254,12 +192,8 @@ function charsOf(messages: readonly Message[]): number {
 function sizeOf(message: Message): number {
   const known = sizes.get(message);
   if (known !== undefined) return known;
-  const { content } = message;
-  const parts =
-    typeof content === "string" ? [content] : (content ?? []).map((part) => (part.type === "text" ? part.text : ""));
   const calls = message.role === "assistant" ? (message.tool_calls ?? []) : [];
-  const texts = [...parts, ...calls.map((call) => call.function.arguments)];
-  const chars = texts.reduce((sum, text) => sum + text.length, 0);
+  const chars = calls.reduce((sum, call) => sum + call.function.arguments.length, textOf(message).length);
   sizes.set(message, chars);
   return chars;
 }

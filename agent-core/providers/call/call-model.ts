@@ -3,20 +3,20 @@
  * with exactly one `finish` or `fault`, or throws the signal's reason.
  */
 
-import type { Message } from "../../messages/message.ts";
+import { type Message, withContent } from "../../messages/message.ts";
 import { repairMessages } from "../../messages/repair.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { newId } from "../../platform/new-id.ts";
 import type { Fault } from "../fault.ts";
 import { durationText, endpointName, faultOf } from "../fault-message.ts";
-import { modelInfo } from "../model-info.ts";
+import { type ModelFacts, modelInfo, refusesImages } from "../model-info.ts";
 import type { ResolvedModel } from "../resolve-model.ts";
 import { type Silence, type StreamLimits, sizeOf, streamLimits, streamModel } from "../stream-model.ts";
 import { withSentImages } from "../wire/sent-images.ts";
 import type { EditorModels, ModelEvent, ModelRequest, Sampling, ToolSchema } from "../wire/wire.ts";
-import type { Adaptations } from "./adaptations.ts";
+import { type Adaptations, type LeftOut, withoutNewResults, withoutUnanswered } from "./adaptations.ts";
 import type { ModelChain } from "./model-chain.ts";
-import { type Attempts, FALLBACK_AFTER_MS, type Remedy, recoveryOf, UNREACHED_AFTER_MS } from "./recovery.ts";
+import { type Attempts, FALLBACK_AFTER_MS, REPEATED, type Remedy, recoveryOf, UNREACHED_AFTER_MS } from "./recovery.ts";
 
 /** Longer waits are announced. Milliseconds. */
 const SILENT_WAIT_MS = 2_000;
@@ -31,7 +31,11 @@ const NUDGE = {
 /** Text that gateways write in place of an empty answer. */
 const PLACEHOLDER = /^\s*\((?:empty|no) (?:content|response)\)\s*$/i;
 const PLACEHOLDER_CHARS = 30;
+/** Faults whose remedies are guesses. */
+const UNSURE: ReadonlySet<Fault["kind"]> = new Set(["bad-request", "filtered", "context-overflow", "output-limit"]);
 const UNREAD_CALL = "The model wrote a tool call as text that could not be read, so the call did not run.";
+
+const NO_ATTEMPTS: Attempts = { tries: 0, waitedMs: 0, silences: 0, used: new Set() };
 
 export type ModelRoute = {
   readonly chain: ModelChain;
@@ -42,6 +46,10 @@ export type ModelRoute = {
   readonly retryMs: number;
   /** True for a model that gets the images of tool results. Default: by its name. */
   acceptsImages?(model: ResolvedModel): boolean;
+  /** Highest limit of an answer in tokens; undefined: not known. */
+  maxOutputTokens?(model: ResolvedModel): number | undefined;
+  /** Keeps a limit that the provider named for later sessions. */
+  onLimit?(model: ResolvedModel, limit: Pick<ModelFacts, "contextWindow" | "maxOutputTokens">): void;
   /** Further fields in the body of chat completions requests. */
   extraBody?(model: ResolvedModel): Readonly<Record<string, unknown>>;
   /** Silence that the model's server may keep. */
@@ -57,9 +65,10 @@ export type CallRequest = {
   readonly sampling: Sampling;
   /** Shortens a conversation that the provider refuses as too long. Undefined when that is impossible. Default: none. */
   readonly onOverflow?: (messages: readonly Message[], signal: AbortSignal) => Promise<readonly Message[] | undefined>;
+  /** Keeps the contents out of later requests that were refused with them. Default: they are sent again. */
+  readonly onLeftOut?: (left: LeftOut) => void;
 };
 
-/** A wait before a retry. */
 export type RetryWait = {
   /** The same for all waits of a call without progress between them. */
   readonly id: string;
@@ -95,7 +104,11 @@ class PersistentCall {
   readonly #route: ModelRoute;
   readonly #signal: AbortSignal;
   #messages: readonly Message[];
-  #attempts: Attempts = { tries: 0, waitedMs: 0, silences: 0, used: new Set() };
+  /** Left out of this call; for good once a request without it is answered. */
+  #left: LeftOut = new Map();
+  /** Limit of an answer in tokens that the provider named. */
+  #named: number | undefined;
+  #attempts = NO_ATTEMPTS;
   /** Size of the longest answer so far, in characters. */
   #longest = 0;
   /** Identifies the waits since the last progress. */
@@ -116,12 +129,7 @@ class PersistentCall {
       const limits = streamLimits(this.#route.silence(this.#route.chain.current), this.#route.clock);
       const { last, hasContent, size } = yield* this.#read(limits);
       const fault = this.#faultOf(last, hasContent);
-      if (fault === undefined) {
-        this.#route.adaptations.answered(this.#route.chain.current, this.#messages);
-        const isUnread = last.type === "finish" && last.hasUnreadCall === true;
-        if (isUnread) yield { type: "notice", severity: "warning", message: UNREAD_CALL };
-        return void (yield last);
-      }
+      if (fault === undefined) return yield* this.#end(last);
       const isSilence = fault.kind === "timeout" && fault.status === undefined && size === 0;
       this.#count(size, isSilence ? undefined : limits.content.elapsed());
       if (!(yield* this.#recover(fault))) return yield* this.#giveUp(last, fault);
@@ -129,7 +137,18 @@ class PersistentCall {
     }
   }
 
-  /** A refusal is an end of the answer; every other fault is none. */
+  /** Keeps what the answered request was without. */
+  async *#end(last: LastEvent): AsyncGenerator<CallEvent> {
+    const { adaptations, chain, onLimit } = this.#route;
+    adaptations.answered(chain.current, this.#kept);
+    if (this.#left.size > 0) this.#request.onLeftOut?.(this.#left);
+    if (this.#named !== undefined) onLimit?.(chain.current, { maxOutputTokens: this.#named });
+    const isUnread = last.type === "finish" && last.hasUnreadCall === true;
+    if (isUnread) yield { type: "notice", severity: "warning", message: UNREAD_CALL };
+    yield last;
+  }
+
+  /** A refusal ends the answer; no other fault does. */
   async *#giveUp(last: LastEvent, fault: Fault): AsyncGenerator<CallEvent> {
     if (last.type === "finish" && last.reason === "refusal") {
       yield { type: "notice", severity: "warning", message: fault.message };
@@ -160,50 +179,83 @@ class PersistentCall {
    * is not: a stream that always breaks off at the same place must end. `elapsedMs`: undefined for a silent server.
    */
   #count(size: number, elapsedMs: number | undefined): void {
-    const { tries, waitedMs, silences, used } = this.#attempts;
-    if (size <= this.#longest) {
-      this.#attempts = {
-        tries: tries + 1,
-        waitedMs: waitedMs + (elapsedMs ?? 0),
-        silences: elapsedMs === undefined ? silences + 1 : silences,
-        used,
-      };
+    const { used } = this.#attempts;
+    if (size > this.#longest) {
+      this.#longest = size;
+      this.#waitId = newId();
+      this.#attempts = { ...NO_ATTEMPTS, tries: 1, used };
       return;
     }
-    this.#longest = size;
-    this.#waitId = newId();
-    this.#attempts = { tries: 1, waitedMs: 0, silences: 0, used };
+    const { tries, waitedMs, silences } = this.#attempts;
+    const failed = elapsedMs === undefined ? { silences: silences + 1 } : { waitedMs: waitedMs + elapsedMs };
+    this.#attempts = { ...this.#attempts, tries: tries + 1, ...failed };
   }
 
   #open(limits: StreamLimits): AsyncGenerator<ModelEvent> {
     const { chain, adaptations, editorModels } = this.#route;
     const { tools, sampling } = this.#request;
     const { current, untilChoice } = chain;
+    const maxTokens = this.#maxTokens(current);
     if (this.#untilChoice.aborted) this.#beginAnew();
     this.#untilChoice = untilChoice;
+    const refusals = adaptations.of(current);
     const request: ModelRequest = {
       endpoint: current.endpoint,
       model: current.model,
       messages: this.#sentMessages(current),
       tools: adaptations.toolsFor(current, tools),
-      sampling,
-      omittedParameters: adaptations.parametersOf(current),
-      requiresReasoning: adaptations.requiresReasoning(current),
-      separatesRoles: adaptations.separatesRoles(current),
+      sampling: maxTokens === undefined ? sampling : { ...sampling, maxTokens },
+      omittedParameters: [...refusals.parameters],
+      requiresReasoning: refusals.needsReasoning,
+      separatesRoles: refusals.separatesRoles,
+      mergesSystem: refusals.mergesSystem,
       extraBody: this.#route.extraBody?.(current) ?? {},
       ...(editorModels && { editorModels }),
     };
     return streamModel(request, current.mode, this.#signal, limits);
   }
 
+  /** Limit of an answer in tokens: the lowest of those that are known. Undefined for an API that needs none. */
+  #maxTokens(model: ResolvedModel): number | undefined {
+    const { adaptations, maxOutputTokens } = this.#route;
+    const needed = model.mode === "anthropic_messages" ? modelInfo(model.model).maxOutputTokens : undefined;
+    const wanted = this.#request.sampling.maxTokens ?? needed;
+    const allowed = adaptations.of(model).maxTokens ?? maxOutputTokens?.(model);
+    return wanted === undefined || allowed === undefined ? wanted : Math.min(wanted, allowed);
+  }
+
+  /** Returns false when the request had no limit. */
+  #lowerOutput({ limits = [] }: Fault): boolean {
+    const { chain, adaptations } = this.#route;
+    const { current } = chain;
+    const sent = this.#maxTokens(current);
+    if (sent === undefined || adaptations.of(current).parameters.has("max_tokens")) return false;
+    const lower = limits.filter((tokens) => tokens < sent);
+    if (lower.length === 0 && current.mode === "chat_completions")
+      return adaptations.dropParameter(current, "max_tokens");
+    const maxTokens = lower.length > 0 ? Math.max(...lower) : Math.floor(sent / 2);
+    adaptations.of(current).maxTokens = maxTokens;
+    this.#named = lower.length > 0 ? maxTokens : undefined;
+    return maxTokens > 0;
+  }
+
+  /** The messages without what is left out. */
+  get #kept(): readonly Message[] {
+    if (this.#left.size === 0) return this.#messages;
+    return this.#messages.map((message) => {
+      const content = this.#left.get(message);
+      return content === undefined ? message : withContent(message, content);
+    });
+  }
+
   #sentMessages(model: ResolvedModel): readonly Message[] {
-    const kept = repairMessages(this.#route.adaptations.apply(model, this.#messages));
+    const kept = repairMessages(this.#route.adaptations.apply(model, this.#kept));
     return withSentImages(kept, this.#acceptsImages(model));
   }
 
   #acceptsImages(model: ResolvedModel): boolean {
-    const { adaptations, acceptsImages = ({ model: name }: ResolvedModel) => modelInfo(name).images } = this.#route;
-    return acceptsImages(model) && !adaptations.refusesImages(model);
+    const { adaptations, acceptsImages = (one: ResolvedModel) => !refusesImages(one, {}) } = this.#route;
+    return acceptsImages(model) && !adaptations.of(model).noImages;
   }
 
   /** An empty answer is a fault too. So is one with a call that could not be read, once. */
@@ -220,9 +272,10 @@ class PersistentCall {
   async *#recover(fault: Fault): AsyncGenerator<CallEvent, boolean> {
     const { chain, clock, adaptations } = this.#route;
     if (this.#untilChoice.aborted) return true;
-    if (fault.kind !== "network") adaptations.reached(chain.current);
+    if (fault.kind !== "network") adaptations.of(chain.current).isReached = true;
     const namesTool = this.#refusedTool(fault) !== undefined;
-    const request = { ...adaptations.factsOf(chain.current, this.#messages), namesTool };
+    const facts = adaptations.factsOf(chain.current, this.#messages, this.#left, fault.message);
+    const request = { ...facts, namesTool };
     const limits = { budgetMs: this.#budgetMs(), random: clock.random(), request };
     const recovery = recoveryOf(fault, this.#attempts, limits);
     if (recovery.kind === "wait") {
@@ -230,13 +283,17 @@ class PersistentCall {
       return true;
     }
     if (recovery.kind === "remedy") {
-      this.#attempts = { ...this.#attempts, used: new Set([...this.#attempts.used, recovery.remedy]) };
-      if (yield* this.#applyVisibly(recovery.remedy, fault)) {
+      const { remedy } = recovery;
+      const isApplied = yield* this.#applyVisibly(remedy, fault);
+      // One that changes nothing is spent, too: the next look for a remedy would take it for ever.
+      if (!isApplied || !REPEATED.has(remedy))
+        this.#attempts = { ...this.#attempts, used: new Set([...this.#attempts.used, remedy]) };
+      if (isApplied) {
         this.#attempts = { ...this.#attempts, tries: 0 };
         return true;
       }
       // Each remedy of a refusal in unknown words is a guess; the next one may help.
-      if (fault.kind === "bad-request" || fault.kind === "filtered") return yield* this.#recover(fault);
+      if (UNSURE.has(fault.kind)) return yield* this.#recover(fault);
     }
     return yield* this.#fallBack(fault);
   }
@@ -244,7 +301,7 @@ class PersistentCall {
   /** Longest time without progress that the current model gets. Milliseconds. */
   #budgetMs(): number {
     const { chain, retryMs, adaptations } = this.#route;
-    const longest = adaptations.isReached(chain.current) ? retryMs : Math.min(retryMs, UNREACHED_AFTER_MS);
+    const longest = adaptations.of(chain.current).isReached ? retryMs : Math.min(retryMs, UNREACHED_AFTER_MS);
     return chain.hasFallback ? Math.min(longest, FALLBACK_AFTER_MS) : longest;
   }
 
@@ -263,22 +320,27 @@ class PersistentCall {
     switch (remedy) {
       case "drop-tool": {
         const tool = this.#refusedTool(fault) ?? "";
-        adaptations.dropTool(chain.current, tool);
+        adaptations.of(chain.current).tools.add(tool);
         return `the tool ${tool}`;
       }
       case "drop-new-images": {
-        const count = adaptations.dropNewImages(chain.current, this.#messages);
-        return count === 1 ? "the new picture" : `the ${count} new pictures`;
+        const refused = adaptations.withoutNewImages(chain.current, this.#messages, this.#left);
+        this.#leave(refused);
+        return refused.size === 1 ? "the new picture" : "the new pictures";
       }
       case "drop-new-results":
-        adaptations.dropNewResults(chain.current, this.#messages);
+        this.#leave(withoutNewResults(this.#messages, this.#left));
         return "the newest tool results";
       case "drop-unanswered":
-        adaptations.dropUnanswered(chain.current, this.#messages);
+        this.#leave(withoutUnanswered(this.#messages, this.#left));
         return "the earlier messages that got no answer";
       default:
         return undefined;
     }
+  }
+
+  #leave(refused: LeftOut): void {
+    this.#left = new Map([...this.#left, ...refused]);
   }
 
   /** Tool of a server or plugin that a refusal names, or whose number it gives. */
@@ -331,15 +393,22 @@ class PersistentCall {
         adaptations.dropReasoningBefore(this.#messages.length, chain.current);
         return true;
       case "add-reasoning":
-        adaptations.requireReasoning(chain.current);
+        adaptations.of(chain.current).needsReasoning = true;
         return true;
       case "separate-roles":
-        adaptations.separateRoles(chain.current);
+        adaptations.of(chain.current).separatesRoles = true;
+        return true;
+      case "merge-system":
+        adaptations.of(chain.current).mergesSystem = true;
         return true;
       case "drop-images":
-        adaptations.dropImages(chain.current);
+        adaptations.of(chain.current).noImages = true;
         return true;
+      case "lower-output":
+        return this.#lowerOutput(fault);
       case "shorten": {
+        const [contextWindow] = fault.kind === "context-overflow" ? (fault.limits ?? []) : [];
+        if (contextWindow !== undefined) this.#route.onLimit?.(chain.current, { contextWindow });
         const shorter = await this.#request.onOverflow?.(this.#messages, this.#signal);
         this.#messages = shorter ?? this.#messages;
         return shorter !== undefined;
@@ -357,9 +426,10 @@ class PersistentCall {
 
   /** Another model has a budget of its own. */
   #beginAnew(): void {
-    this.#attempts = { tries: 0, waitedMs: 0, silences: 0, used: new Set() };
+    this.#attempts = NO_ATTEMPTS;
     this.#waitId = newId();
     this.#longest = 0;
+    this.#left = new Map();
   }
 
   /** Falls back to the next model, if any, for the rest of the conversation. */

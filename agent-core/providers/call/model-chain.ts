@@ -45,10 +45,7 @@ export class ModelChain {
     this.#current = model;
   }
 
-  /**
-   * Moves to the next fallback for the rest of the conversation. Returns undefined, without a change, when there is
-   * none.
-   */
+  /** Moves to the next fallback for the rest of the conversation. Returns undefined, without a change, when there is none. */
   advance(): ResolvedModel | undefined {
     while (this.#taken < this.#fallbacks.length) {
       const next = this.#fallbacks[this.#taken];

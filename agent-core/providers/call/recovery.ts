@@ -26,10 +26,12 @@ export type Remedy =
   | "drop-new-results"
   /** Leaves out the messages of earlier turns that no answer has followed. */
   | "drop-unanswered"
-  /** Puts an assistant message between a tool result and a user message. */
+  /** Sends the messages as strict templates want them. */
   | "separate-roles"
+  | "merge-system"
   /** Leaves out the tool that the refusal names. */
   | "drop-tool"
+  | "lower-output"
   | "shorten"
   | "nudge";
 
@@ -56,12 +58,13 @@ const remedies: { readonly [Kind in FaultKind]?: readonly Remedy[] } = {
   "reasoning-rejected": ["drop-reasoning"],
   "reasoning-missing": ["add-reasoning"],
   "image-rejected": ["drop-new-images", "drop-images"],
-  "context-overflow": ["shorten"],
+  "no-vision": ["drop-images"],
+  "context-overflow": ["shorten", "lower-output"],
+  "output-limit": ["lower-output", "shorten"],
   empty: ["nudge"],
   "unread-call": ["nudge"],
 };
 
-/** Facts of a refused request, for refusals in unknown words. */
 export type RefusedRequest = {
   /** It has pictures that no answer has followed yet. */
   readonly hasNewImages: boolean;
@@ -69,9 +72,12 @@ export type RefusedRequest = {
   readonly longestResult: number;
   /** Messages of the user before its last one got no answer. */
   readonly hasUnanswered: boolean;
-  /** A user message follows a tool result, which some templates refuse. */
-  readonly hasUserAfterResult: boolean;
-  /** The refusal names one of its tools. */
+  /** A user message follows a tool result, or the text of an answer is null and the refusal is about that. */
+  readonly hasUnusualForm: boolean;
+  /** The refusal is about the system message. */
+  readonly namesSystem: boolean;
+  /** It has opaque parts of earlier answers, such as signatures. */
+  readonly hasOpaqueParts: boolean;
   readonly namesTool: boolean;
   /** It is long, and longer than each request that was answered. */
   readonly isLongest: boolean;
@@ -83,25 +89,46 @@ const ABOUT_CONTENT: ReadonlySet<number | undefined> = new Set([400, 413, 415, 4
 /** Shorter results hardly cause a refusal in unknown words. Characters. */
 const SHORT_RESULT_CHARS = 400;
 
-/** A refusal stays in each later request, unless what is new since the last answered one leaves it. */
-function remediesOf({ kind, status }: Fault, request: RefusedRequest): readonly Remedy[] {
-  const isUnknown = kind === "bad-request" && ABOUT_CONTENT.has(status);
-  const isTooLong = kind === "context-overflow" && status === 413;
-  if (!isUnknown && !isTooLong && kind !== "filtered") return remedies[kind] ?? [];
-  const ladder: readonly (readonly [Remedy, boolean])[] = [
-    ["separate-roles", isUnknown && request.hasUserAfterResult],
-    ["drop-tool", isUnknown && request.namesTool],
-    ["drop-new-images", request.hasNewImages],
-    ["drop-new-results", !isTooLong && request.longestResult > (isUnknown ? SHORT_RESULT_CHARS : 0)],
-    ["drop-unanswered", !isTooLong && request.hasUnanswered],
-    ["shorten", isTooLong || (isUnknown && request.isLongest)],
-  ];
-  return ladder.filter(([, helps]) => helps).map(([remedy]) => remedy);
+/** Refusals whose cause is not known: in unknown words, of too long a body, by a filter, of an address, and of a crash. */
+type Unclear = "unknown" | "too-long" | "filtered" | "missing" | "crash";
+
+function unclearKind({ kind, status }: Fault, tries: number): Unclear | undefined {
+  if (kind === "filtered") return kind;
+  if (kind === "bad-request") return ABOUT_CONTENT.has(status) ? "unknown" : undefined;
+  if (kind === "context-overflow") return status === 413 ? "too-long" : undefined;
+  // A server that does not keep an item says so in the words of a wrong address.
+  if (kind === "unknown") return status === 404 ? "missing" : undefined;
+  // A local server breaks at a picture, and breaks again.
+  return kind === "server" && status === 500 && tries > 1 ? "crash" : undefined;
 }
 
-const REPEATED: ReadonlySet<Remedy> = new Set(["drop-parameter", "drop-tool"]);
+/** A refusal stays in each later request, unless what is new since the last answered one leaves it. */
+function remediesOf(fault: Fault, tries: number, request: RefusedRequest): readonly Remedy[] {
+  const unclear = unclearKind(fault, tries);
+  if (unclear === undefined) return remedies[fault.kind] ?? [];
+  const isUnknown = unclear === "unknown";
+  const resultChars = isUnknown ? SHORT_RESULT_CHARS : 0;
+  const ladder: readonly (readonly [Remedy, readonly Unclear[], boolean])[] = [
+    ["separate-roles", ["unknown"], request.hasUnusualForm],
+    ["merge-system", ["unknown"], request.namesSystem],
+    ["drop-tool", ["unknown"], request.namesTool],
+    ["drop-new-images", ["unknown", "too-long", "filtered", "crash"], request.hasNewImages],
+    ["drop-reasoning", ["unknown", "missing"], request.hasOpaqueParts],
+    ["drop-new-results", ["unknown", "filtered"], request.longestResult > resultChars],
+    ["drop-unanswered", ["unknown", "filtered"], request.hasUnanswered],
+    ["shorten", ["unknown", "too-long"], !isUnknown || request.isLongest],
+  ];
+  return ladder.filter(([, kinds, helps]) => helps && kinds.includes(unclear)).map(([remedy]) => remedy);
+}
 
-/** Temporary faults. */
+/** A model can refuse several parameters, tools, pictures or limits, one per request. Every other remedy helps once or never. */
+export const REPEATED: ReadonlySet<Remedy> = new Set([
+  "drop-parameter",
+  "drop-tool",
+  "drop-new-images",
+  "lower-output",
+]);
+
 const passing: ReadonlySet<FaultKind> = new Set([
   "rate-limit",
   "overloaded",
@@ -122,8 +149,7 @@ export function recoveryOf(
     request,
   }: { readonly budgetMs: number; readonly random: number; readonly request: RefusedRequest },
 ): Recovery {
-  // A model can refuse several parameters or tools, one per request. Every other remedy helps once or never.
-  const remedy = remediesOf(fault, request).find((each) => REPEATED.has(each) || !used.has(each));
+  const remedy = remediesOf(fault, tries, request).find((each) => !used.has(each));
   if (remedy !== undefined) return { kind: "remedy", remedy };
   const hintMs = fault.retryAfterMs ?? 0;
   const leftMs = budgetMs - waitedMs;

@@ -1,6 +1,5 @@
 /**
- * Discovers models that need no configuration: servers on this machine, on their usual loopback ports, and the editor's
- * models.
+ * Discovers models that need no configuration: servers on this machine, on their usual loopback ports, and the editor's models.
  */
 import { Deadline } from "../../platform/deadline.ts";
 import { type Deployment, editor, llamacpp, lmstudio, ollama } from "../deployments.ts";

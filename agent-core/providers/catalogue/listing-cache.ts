@@ -1,5 +1,6 @@
 /** Cache of the endpoints' model lists, in memory and in the home. Lists in use are at most one day old. */
 import * as z from "zod";
+import type { ModelFacts } from "../model-info.ts";
 import type { Endpoint } from "../wire/wire.ts";
 import type { ListedModel } from "./listing.ts";
 
@@ -11,7 +12,7 @@ export type CacheStore = {
 
 /** Older lists are requested again. */
 const FRESH_MS = 86_400_000;
-/** Older lists are dropped. Until then they replace a missing answer. */
+/** Older lists are dropped. Until then they serve when the provider does not answer. */
 const KEPT_MS = 604_800_000;
 const VERSION = 1;
 
@@ -53,18 +54,31 @@ export class ListingCache {
 
   /** Undefined without a recent list of this endpoint. */
   models(endpoint: Endpoint): readonly ListedModel[] | undefined {
-    return this.#lists.get(keyOf(endpoint))?.models;
+    return this.#lists.get(endpointKey(endpoint))?.models;
   }
 
   isFresh(endpoint: Endpoint): boolean {
-    const list = this.#lists.get(keyOf(endpoint));
+    const list = this.#lists.get(endpointKey(endpoint));
     return list !== undefined && this.#now() - list.at < FRESH_MS;
   }
 
   /** Keeps a list. Rejects when the file cannot be written; memory has the list anyway. */
   async keep(endpoint: Endpoint, models: readonly ListedModel[]): Promise<void> {
-    this.#lists.set(keyOf(endpoint), { at: this.#now(), models });
-    await this.#store.write({ version: VERSION, lists: Object.fromEntries(this.#lists) });
+    this.#lists.set(endpointKey(endpoint), { at: this.#now(), models });
+    await this.#write();
+  }
+
+  /** Adds facts to a model of a list; the next list drops them. Rejects as `keep`. */
+  async amend(endpoint: Endpoint, id: string, added: ModelFacts): Promise<void> {
+    const list = this.#lists.get(endpointKey(endpoint));
+    if (list === undefined) return;
+    const models = list.models.map((each) => (each.id === id ? { ...each, facts: { ...each.facts, ...added } } : each));
+    this.#lists.set(endpointKey(endpoint), { at: list.at, models });
+    await this.#write();
+  }
+
+  #write(): Promise<void> {
+    return this.#store.write({ version: VERSION, lists: Object.fromEntries(this.#lists) });
   }
 
   /** Drops a provider's lists, because another key may see other models. */
@@ -81,6 +95,6 @@ export class ListingCache {
   }
 }
 
-function keyOf({ provider, baseUrl }: Endpoint): string {
+export function endpointKey({ provider, baseUrl }: Endpoint): string {
   return `${provider} ${baseUrl ?? ""}`;
 }

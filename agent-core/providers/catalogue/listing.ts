@@ -72,12 +72,13 @@ function listed(model: RawModel): ListedModel {
 }
 
 function factsOf(model: RawModel): ModelFacts {
-  const contextWindow =
-    model.context_length ??
-    model.max_model_len ??
-    model.loaded_context_length ??
-    model.max_context_length ??
-    model.meta?.n_ctx;
+  const {
+    context_length: possible,
+    max_model_len: served,
+    loaded_context_length: loaded,
+    max_context_length: max,
+  } = model;
+  const contextWindow = possible ?? served ?? loaded ?? max ?? model.meta?.n_ctx;
   const maxOutputTokens = model.top_provider?.max_completion_tokens;
   const modalities = model.architecture?.input_modalities;
   const parameters = model.supported_parameters;

@@ -49,10 +49,7 @@ const details: Readonly<Record<string, readonly Details[]>> = {
   ],
 };
 
-/**
- * Facts that a local server gives per model, such as the real context. Undefined for other servers and without an
- * answer.
- */
+/** Facts that a local server gives per model, such as the real context. Undefined for other servers and without an answer. */
 export async function localDetails({ mode, endpoint, model }: ResolvedModel): Promise<ModelFacts | undefined> {
   const { provider, baseUrl } = endpoint;
   const places = Object.hasOwn(details, provider) ? details[provider] : undefined;

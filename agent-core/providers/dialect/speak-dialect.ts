@@ -2,13 +2,12 @@
  * Requests and answers in the dialect of a server. The server gets its own opaque parts back, and those of no other.
  * Thoughts and calls that its model wrote as text become reasoning and tool calls.
  */
-import * as z from "zod";
 import type { AssistantMessage, Message } from "../../messages/message.ts";
 import { isLoopback } from "../../platform/http/network-settings.ts";
 import { originOf, quirksOf } from "../deployments.ts";
-import { writtenMarksOf } from "../wire/reasoning-places.ts";
+import { WRITTEN_CALLS, writtenMarksOf } from "../wire/reasoning-places.ts";
 import type { ModelEvent, ModelRequest, Wire } from "../wire/wire.ts";
-import { WRITTEN_CALLS, WrittenParts } from "./written-parts.ts";
+import type { WrittenParts } from "./written-parts.ts";
 
 /** Modes in which a server's model answers over HTTP. */
 const SERVED: ReadonlySet<Wire["mode"]> = new Set(["chat_completions", "codex_responses", "anthropic_messages"]);
@@ -23,10 +22,38 @@ export async function* speakDialect(
   const messages = withoutTemplateTokens(withoutForeignParts(request.messages, origin), request.endpoint.baseUrl);
   const events = wire.stream({ ...request, messages }, signal);
   const isPlain = request.endpoint.textCalls === "off" || quirksOf(request.endpoint).writesNoCalls === true;
-  yield* withOrigin(isPlain ? events : readParts(events, partsOf(request, messages, origin)), origin);
+  const parts = isPlain ? undefined : await partsOf(request, messages, origin);
+  const read = eventReader(parts, origin);
+  try {
+    for await (const event of events) for (const part of read(event)) yield part;
+  } catch (error) {
+    yield* parts?.interrupt() ?? [];
+    throw error;
+  }
+  yield* parts?.interrupt() ?? [];
 }
 
-function partsOf({ tools }: ModelRequest, messages: readonly Message[], origin: string): WrittenParts {
+/** Reads what the model wrote as text, and names the server of an answer that has calls or a list of opaque parts, even an empty one. */
+function eventReader(parts: WrittenParts | undefined, origin: string): (event: ModelEvent) => readonly ModelEvent[] {
+  let hasCalls = false;
+  const signed = (event: ModelEvent): ModelEvent => {
+    hasCalls ||= event.type === "tool-call-end";
+    const isOpaque = event.type === "finish" && (hasCalls || event.reasoningDetails !== undefined);
+    return isOpaque ? { ...event, origin } : event;
+  };
+  return (event) => {
+    const read = (event.type === "finish" ? parts?.finish(event) : parts?.take(event)) ?? [event];
+    if (read.length > 0) return read.map(signed);
+    return [{ type: "alive", heldChars: event.type === "text-delta" ? event.text.length : 0 }];
+  };
+}
+
+/** Loaded with the first request: a second import of a loaded module still costs a tenth of a millisecond. */
+let loaded: Promise<typeof import("./written-parts.ts")> | undefined;
+
+async function partsOf({ tools }: ModelRequest, messages: readonly Message[], origin: string): Promise<WrittenParts> {
+  loaded ??= import("./written-parts.ts");
+  const { WrittenParts } = await loaded;
   const own = messages.filter((message) => message.role === "assistant").filter((message) => message.origin === origin);
   const last = own.at(-1);
   const marks = last && writtenMarksOf(last);
@@ -36,41 +63,6 @@ function partsOf({ tools }: ModelRequest, messages: readonly Message[], origin: 
     allowsBareJson: !own.some((message) => message.tool_calls !== undefined && !hasWrittenCalls(message)),
     openThought: marks?.open === "" ? marks : undefined,
   });
-}
-
-async function* readParts(events: AsyncIterable<ModelEvent>, parts: WrittenParts): AsyncGenerator<ModelEvent> {
-  const take = (event: ModelEvent): readonly ModelEvent[] =>
-    event.type === "finish" ? parts.finish(event) : parts.take(event);
-  try {
-    for await (const event of events) {
-      const read = take(withoutTokens(event));
-      if (read.length === 0) yield { type: "alive", heldChars: event.type === "text-delta" ? event.text.length : 0 };
-      yield* read;
-    }
-  } catch (error) {
-    yield* parts.interrupt();
-    throw error;
-  }
-  yield* parts.interrupt();
-}
-
-/** gpt-oss writes tokens of its format after a tool's name (issue 32587 of vLLM). */
-function withoutTokens(event: ModelEvent): ModelEvent {
-  const nameOf = (name: string): string => name.replace(/<\|.*$/s, "");
-  if (event.type === "tool-call-start") return { ...event, name: nameOf(event.name) };
-  if (event.type !== "tool-call-end") return event;
-  const { call } = event;
-  return { ...event, call: { ...call, function: { ...call.function, name: nameOf(call.function.name) } } };
-}
-
-/** Names the server of an answer that has calls or a list of opaque parts, even an empty one. */
-async function* withOrigin(events: AsyncIterable<ModelEvent>, origin: string): AsyncGenerator<ModelEvent> {
-  let hasCalls = false;
-  for await (const event of events) {
-    hasCalls ||= event.type === "tool-call-end";
-    const isOpaque = event.type === "finish" && (hasCalls || event.reasoningDetails !== undefined);
-    yield isOpaque ? { ...event, origin } : event;
-  }
 }
 
 /** Messages without opaque parts of other servers. The same array when there are none. */
@@ -96,15 +88,15 @@ function withoutTemplateTokens(messages: readonly Message[], baseUrl = ""): read
   });
 }
 
-/** The message as any server accepts it. */
-export function withoutOpaqueParts({ reasoning_details: _, ...message }: AssistantMessage): AssistantMessage {
-  const { tool_calls: calls } = message;
-  if (calls === undefined || calls.every(({ extra }) => extra === undefined)) return message;
-  return { ...message, tool_calls: calls.map(({ extra: __, ...call }) => call) };
+/** The message as any server accepts it; the same one when it has no opaque parts. */
+export function withoutOpaqueParts(message: AssistantMessage): AssistantMessage {
+  const { reasoning_details: details = [], ...rest } = message;
+  const { tool_calls: calls = [] } = message;
+  if (calls.some(({ extra }) => extra !== undefined))
+    return { ...rest, tool_calls: calls.map(({ extra: _, ...call }) => call) };
+  return details.length > 0 ? rest : message;
 }
 
-const writtenCalls = z.object({ type: z.literal(WRITTEN_CALLS.type) });
-
 function hasWrittenCalls({ reasoning_details: details = [] }: AssistantMessage): boolean {
-  return details.some((detail) => writtenCalls.safeParse(detail).success);
+  return details.some((detail) => Object(detail).type === WRITTEN_CALLS.type);
 }

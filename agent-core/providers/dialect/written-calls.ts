@@ -12,10 +12,10 @@ export type WrittenCall = { readonly name: string; readonly input: Readonly<Reco
 const MARK_WORD = /tool|func|call|invoke|action|arg|param|input|^name$/i;
 /** A special token such as `<|python_tag|>`, `<｜tool▁sep｜>` or `</s>`; a bracket in capitals; a mark of ReAct and others. */
 const SPECIAL =
-  /<[|｜][^<>"'=]*>|<\/?s>|<eo[st]>|\[\/?[A-Z_]{4,}\](?:(?<=CALL_ID\])\w+)?|<server_name>[^<]*<\/server_name>|>>>|✿[A-Z]+✿|action(?: input)?(?=:)|functools(?=\[)|to=(?=func)/iy;
+  /<[|｜][^<>"'=]*>|<\/?s>|<eo[st]>|\[\/?[A-Z_]{4,}\](?:(?<=CALL_ID\])\w+)?|<server_name>[^<]*<\/server_name>|>>>|✿[A-Z]+✿|(?:action|tool)(?: input| call| name)?(?=:)|observation:?(?=\s*$)|functools(?=\[)|to=(?=func)/iy;
 /** Tags, fences, punctuation, and words of headers between the marks. */
 const NOISE =
-  /\s+|<\/?([^<>\s"'=]+)>|```([\w-]*)|[[\]();,:]|(?:assistant|commentary|analysis|json|function(?!\w)|arguments(?=:))/iy;
+  /\s+|<\/?([^<>\s"'=]+)>|```([\w-]*)|[[\]();,:}]|(?:assistant|commentary|analysis|json|function(?!\w)|arguments(?=:))/iy;
 /** Beginning of a token at the end of a text. */
 const OPEN_NOISE =
   /^(?:<[|｜/]{0,2}(?:\w[^<>\n]{0,200})?|<server_name>[^<]*<?\/?\w*|\[\/?[A-Z_]*|`{1,3}[\w-]*|>{1,2}|✿[A-Z]*)?$/i;
@@ -26,6 +26,7 @@ const OPEN_WORDS = [
   "commentary",
   "action:",
   "action input:",
+  "tool:",
   "functools[",
   "to=functions.",
   "functions.",
@@ -45,10 +46,7 @@ const NAME_FIELD = /^(?:name|tool|tool_?name|function|action|recipient_name)$/;
 const INPUT_FIELD = /^(?:(?:tool|action|function)_)?(?:arguments|args|parameters|params|input)$/;
 const ID_FIELD = /^(?:id|type|index|call_id|tool_call_id)$/;
 
-/**
- * The calls in `text`, which holds nothing else. Undefined when a part cannot be read, or when it names no offered
- * tool.
- */
+/** The calls in `text`, which holds nothing else. Undefined when a part cannot be read, or when it names no offered tool. */
 export function readWrittenCalls(written: string, tools: readonly ToolSchema[]): readonly WrittenCall[] | undefined {
   const text = written.replaceAll(GEMMA_TEXT, (_, __, value: string) => JSON.stringify(value));
   const calls: WrittenCall[] = [];
@@ -87,7 +85,9 @@ function skipNoise(text: string, from: number, tool?: ToolSchema): number {
 
 /** JSON of one call, or of an object around calls. */
 function readJson(text: string, at: number, tools: readonly ToolSchema[]): Read | undefined {
-  const json = text[at] === "{" ? bracketedAt(text, at) : undefined;
+  // A model forgets the last brace before the end of its mark.
+  const json =
+    text[at] === "{" ? (bracketedAt(text, at) ?? /^\{[\s\S]*?\}(?=\s*(?:<\/|$))/.exec(text.slice(at))?.[0]) : undefined;
   const calls = json === undefined ? undefined : callsOf(parseLoosely(json), tools);
   return calls && { calls, end: at + (json?.length ?? 0) };
 }
@@ -166,7 +166,7 @@ function readInput(text: string, at: number, tool: ToolSchema): ReadInput | unde
   if (isPython || text[start] === "{") {
     const body = bracketedAt(text, start);
     if (body === undefined) return undefined;
-    const input = record.safeParse(isPython ? pythonInput(body.slice(1, -1)) : parseLoosely(body)).data;
+    const input = record.safeParse(isPython ? pythonInput(body.slice(1, -1), tool) : parseLoosely(body)).data;
     return input && { input, end: start + body.length };
   }
   const read = readElements(text, at, tool);
@@ -211,7 +211,6 @@ function elementText(text: string, start: number, tag: string): { readonly text:
 
 const schemaOfInput = z.looseObject({ properties: z.record(z.string(), z.looseObject({ type: z.unknown() })) });
 
-/** Types of a parameter; undefined when the tool has no such parameter. */
 function typesOf(parameter: string, tool: ToolSchema): readonly unknown[] | undefined {
   const property = schemaOfInput.safeParse(tool.parameters).data?.properties[parameter];
   return property && [property.type].flat();
@@ -229,20 +228,27 @@ function endOfSpace(text: string, from: number): number {
 
 const PYTHON_TOKEN = /("""|''')([\s\S]*?)\1|"(?:[^"\\]|\\[\s\S])*"|'((?:[^'\\]|\\[\s\S])*)'|([A-Za-z_]\w*)\s*=(?!=)/g;
 
-/** Named arguments as in Python: repaired JSON once its keys and texts have JSON's quotes. */
-function pythonInput(written: string): unknown {
+/** Arguments as in Python: repaired JSON once its keys and texts have JSON's quotes. Without names, in the order of the tool. */
+function pythonInput(written: string, tool: ToolSchema): unknown {
   const json = written.replaceAll(PYTHON_TOKEN, (token: string, ...groups: readonly (string | undefined)[]) => {
     const [, long, short, key] = groups;
     if (key !== undefined) return `"${key}":`;
     if (long !== undefined) return JSON.stringify(long);
     return short === undefined ? token : `"${short.replaceAll("\\'", "'").replaceAll(/(?<!\\)"/g, '\\"')}"`;
   });
-  return parseLoosely(json.trimStart().startsWith("{") ? json : `{${json}}`);
+  if (/^\s*\{/.test(json)) return parseLoosely(json);
+  const values: unknown =
+    /^\s*"(?:[^"\\]|\\.)*":/.test(json) || json.trim() === "" ? undefined : parseLoosely(`[${json}]`);
+  if (!Array.isArray(values)) return parseLoosely(`{${json}}`);
+  const names = Object.keys(schemaOfInput.safeParse(tool.parameters).data?.properties ?? {});
+  return values.length > names.length ? undefined : Object.fromEntries(values.map((value, at) => [names[at], value]));
 }
 
+/** Tools of servers also by their own names, where only one has it. */
 function toolNamed(name: unknown, tools: readonly ToolSchema[]): ToolSchema | undefined {
-  const plain = typeof name === "string" ? name.replace(SPACES, "") : name;
-  return tools.find((tool) => tool.name === plain);
+  const plain = typeof name === "string" ? name.replace(SPACES, "") : "";
+  const [own, other] = tools.filter((tool) => plain.length > 2 && tool.name.endsWith(`__${plain}`));
+  return tools.find((tool) => tool.name === plain) ?? (other === undefined ? own : undefined);
 }
 
 /** Tool whose name alone marks a call. `tool_call` is a mark of many models first. */
@@ -285,7 +291,6 @@ export function callStart(text: string, tools: readonly ToolSchema[], mayBeBare:
   return found === "maybe" && head.length === LONGEST_START ? "other" : found;
 }
 
-/** Fence of code that is shown. */
 const CODE_FENCE = /^```(?!json\b|[\w-]*(?:tool|func|call))[\w-]+\s/;
 
 type StartOptions = {
@@ -300,6 +305,7 @@ function startOf(head: string, at: number, options: StartOptions): CallStart {
   const decided = decidedStart(rest, options, at > 0 && head.startsWith("["));
   if (decided !== undefined) return decided;
   const { end, isMark } = afterNoise(head, at);
+  if (/^\[\/?[A-Z_]{2,}$/.test(rest)) return "maybe";
   const isOpen = OPEN_NOISE.test(rest) || OPEN_WORDS.some((word) => word.startsWith(rest.toLowerCase()));
   if (end === at || end === head.length) return end > at || isOpen ? "maybe" : "other";
   return startOf(head, end, { ...options, isMarked: options.isMarked || isMark });
@@ -334,7 +340,8 @@ function tagStart(text: string, tools: readonly ToolSchema[], isMarked: boolean)
 function nameStart(text: string, tools: readonly ToolSchema[], isMarked: boolean): CallStart {
   const named = matchAt(NAME, text, 0);
   const after = text.slice(named?.[0].length ?? 0);
-  if (toolNamed(named?.[1], tools) === undefined) return /^(?:[\w.:(-]*|function<.*)$/.test(text) ? "maybe" : "other";
+  if (toolNamed(named?.[1], tools) === undefined)
+    return /^(?:[\w.:(-]*|function<[^>]*)$/.test(text) ? "maybe" : "other";
   if (/^ *[a-z]?$/i.test(after) || " json".startsWith(after)) return "maybe";
   if (!isMarked) return after.startsWith("(") ? "call" : "other";
   return /^ +[a-z]{2}/i.test(after.replace(/^ json/, "")) ? "other" : "call";
@@ -345,13 +352,22 @@ const JSON_KEY = /["'](\w+)["']\s*:\s*(?:["']([\w.:-]*)(["']?))?/g;
 /** Decided by the first fields: the name of a tool, or a mark around calls. */
 function jsonStart(text: string, tools: readonly ToolSchema[], isMarked: boolean): CallStart {
   if (!/^\{+\s*(?:["'[{]|$)/.test(text)) return "other";
+  const named = isMarked ? undefined : namedStart(text, tools);
+  if (named !== undefined) return named;
   for (const [, key = "", value, end] of text.matchAll(JSON_KEY)) {
-    const isInput = markedTool(key, tools) !== undefined || INPUT_FIELD.test(key);
-    if (isInput) return isMarked ? "call" : "other";
+    if (markedTool(key, tools) !== undefined || INPUT_FIELD.test(key)) return isMarked ? "call" : "other";
     if (NAME_FIELD.test(key) && value !== undefined) return nameValue(value, end !== "", tools);
     if (![ID_FIELD, NAME_FIELD, MARK_WORD].some((known) => known.test(key))) return "other";
   }
   return "maybe";
+}
+
+/** For JSON whose first key is a tool's name, decided by the first argument; else undefined. */
+function namedStart(text: string, tools: readonly ToolSchema[]): CallStart | undefined {
+  const [only, inner] = [...text.matchAll(JSON_KEY)].map(([, key]) => key);
+  const tool = markedTool(only, tools);
+  if (tool === undefined || inner === undefined) return tool && "maybe";
+  return typesOf(inner, tool) === undefined ? "other" : "call";
 }
 
 function nameValue(value: string, isWhole: boolean, tools: readonly ToolSchema[]): CallStart {

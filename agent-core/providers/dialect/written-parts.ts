@@ -3,7 +3,7 @@
  * while it may be the beginning of a mark. A call counts only at the end of an answer without calls of its own.
  */
 import { newCallId } from "../wire/partial-tool-calls.ts";
-import { type WrittenMarks, writtenThoughtDetail } from "../wire/reasoning-places.ts";
+import { WRITTEN_CALLS, type WrittenMarks, writtenThoughtDetail } from "../wire/reasoning-places.ts";
 import type { ModelEvent, ToolSchema } from "../wire/wire.ts";
 import { type CallStart, callStart, readWrittenCalls, type WrittenCall } from "./written-calls.ts";
 
@@ -25,8 +25,6 @@ const MESSAGE_END = /^<\|(?:end|return)\|>/;
 const THOUGHT_END = "<|end|>";
 /** Characters with which a mark begins, and first letters of marks that are words at the start of a line. */
 const MARK_START = /[<[{`◁✿]|^[>acft]/gim;
-/** Detail of a message whose calls were text. */
-export const WRITTEN_CALLS = { type: "chat.written_calls" } as const;
 /** Longest beginning of a line that is remembered. A fence and a blank line fit in it. */
 const LINE_CHARS = 200;
 const QUOTES = new Set(["`", '"', "'"]);
@@ -34,7 +32,6 @@ const QUOTES = new Set(["`", '"', "'"]);
 export type WrittenOptions = {
   /** Offered tools; empty when calls are only text. */
   readonly tools: readonly ToolSchema[];
-  /** True when bare JSON may be a call. */
   readonly allowsBareJson: boolean;
   /** Marks of a thought that begins with the answer, since the prompt holds the opening mark. Default: none. */
   readonly openThought?: WrittenMarks | undefined;
@@ -299,7 +296,6 @@ function writtenEnd(event: Finish): Finish {
   return { ...event, reason, reasoningDetails: [...(event.reasoningDetails ?? []), WRITTEN_CALLS] };
 }
 
-/** No event for an empty text. */
 function textDelta(text: string): readonly ModelEvent[] {
   return text === "" ? [] : [{ type: "text-delta", text }];
 }

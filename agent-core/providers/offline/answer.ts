@@ -12,7 +12,6 @@ export type OfflineAnswer = {
 
 type OfflineCall = Pick<OfflineStep, "tool" | "input">;
 
-/** Tool that shows a plan. */
 const PLAN_TOOL = "todo";
 
 /** Decides from the last user message and the results since. `tools`: names of the available tools. */
@@ -64,7 +63,7 @@ function isPlanned(steps: readonly OfflineStep[], tools: readonly string[]): boo
 function withoutPlan(steps: readonly OfflineStep[], results: readonly ToolMessage[]): OfflineAnswer {
   const next = steps[results.length];
   if (next === undefined || results.some(isFailure)) return { text: reportOf(steps, results) };
-  return { text: results.length === 0 ? `${next.title}.` : "", call: next };
+  return { text: results.length === 0 ? next.title.replace(/[^.?!]$/, "$&.") : "", call: next };
 }
 
 /** Calls alternate: plan, step, plan, step … plan. */
@@ -181,7 +180,6 @@ function shortened(words: string): string {
 
 /** Prefix of a failed call's result. */
 const FAILED = "Error: ";
-/** Tools that edit files. */
 const EDITS: ReadonlySet<string> = new Set(["patch", "write_file"]);
 /** Result of an edit that says more than the edit's card: the user reviewed it first, or had changed the file. */
 const NOTEWORTHY = /^(?:Changed|Created) .*(?:the user accepted|had changed since it was read)/;

@@ -1,5 +1,5 @@
 /** The grammar of the offline interpreter: all forms of request. */
-import { beginningOf, MAX_FILES, readmeIn, structureOf } from "./project-summary.ts";
+import { counted } from "../../platform/counted.ts";
 import { END, formPattern, PATH, TEXT, unquoteCommand, unquotePath, unquoteText } from "./quoting.ts";
 
 /** A tool call and its description. */
@@ -229,6 +229,12 @@ const remember: OfflineForm = {
   },
 };
 
+/** The most files that one search lists, and folders that an answer names. */
+const MAX_FILES = 500;
+const MAX_FOLDERS = 12;
+/** Length of the quote from the README. Characters. */
+const README_CHARS = 1_200;
+
 const projectWords = formPattern(
   String.raw`(?:what\s+(?:does|is)|explain|describe|summari[sz]e|tell\s+me\s+about)\s+(?:this|the|my)\s+(?:project|repo(?:sitory)?|workspace|code(?:\s*base)?)(?:\s+(?:do|about|for))?[.?!\s]*$`,
 );
@@ -246,7 +252,7 @@ const listProject: OfflineStep = {
   input: { target: "files", pattern: "*", path: ".", limit: MAX_FILES },
   report: structureOf,
   next(listing) {
-    const readme = readmeIn(listing);
+    const readme = filesIn(listing).find((path) => /^readme(?:\.(?:md|markdown|txt|rst))?$/i.test(path));
     if (readme === undefined) return undefined;
     return {
       title: `Read ${readme}`,
@@ -256,6 +262,40 @@ const listProject: OfflineStep = {
     };
   },
 };
+
+/** Paths of a listing, without its last line about further ones. */
+function filesIn(listing: string): readonly string[] {
+  return listing
+    .split("\n")
+    .filter((line) => line !== "" && !line.startsWith("[") && !line.startsWith("Nothing found."));
+}
+
+function structureOf(listing: string): string {
+  const files = filesIn(listing);
+  if (files.length === 0) return "This folder has no files yet.";
+  const folders = new Set(files.map((path) => /^[^/]+\//.exec(path)?.[0] ?? "."));
+  const names = [...folders].slice(0, MAX_FOLDERS).map((name) => `\`${name}\``);
+  const total = files.length < MAX_FILES ? counted(files.length, "file") : `${MAX_FILES} files or more`;
+  return `**Structure**: ${total} in ${names.join(", ")}${folders.size > MAX_FOLDERS ? " …" : "."}`;
+}
+
+/** The first paragraphs of a README as a quote, from a result with line numbers. Badges and comments are left out. */
+function beginningOf(result: string): string {
+  const text = result
+    .split("\n")
+    .map((line) => line.replace(/^\d+\|/, ""))
+    .join("\n")
+    .replace(/<!--[\s\S]*?-->|<[^>]+>/g, "")
+    .replace(/\[?!\[[^\]]*\]\([^)]*\)(?:\]\([^)]*\))?/g, "");
+  const [prose = ""] = text.trim().split(/^```/m, 1);
+  const start = prose.length > README_CHARS ? prose.slice(0, prose.lastIndexOf("\n", README_CHARS)) : prose;
+  if (start.trim() === "") return "The README is empty.";
+  const lines = start
+    .trim()
+    .replaceAll(/\n\s*\n/g, "\n\n")
+    .split("\n");
+  return `The README says:\n\n${lines.map((line) => `> ${line}`.trimEnd()).join("\n")}`;
+}
 
 /** The first form that fits decides: `list` precedes `read` (`show the files`), `plan` precedes `create` (`make a plan`). */
 export const grammar: readonly OfflineForm[] = [

@@ -2,6 +2,7 @@
 import * as z from "zod";
 import type { Message } from "../../messages/message.ts";
 import { detailsOfPlaces, type Place } from "./anthropic-messages-history.ts";
+import { count, text } from "./chat-completions-chunk.ts";
 import { addPieces, endCall, endCalls, hasHalfCall, noCalls, type PartialCalls } from "./partial-tool-calls.ts";
 import { wholeCharacters } from "./text-sections.ts";
 import type { FinishReason, ModelEvent, Usage } from "./wire.ts";
@@ -78,7 +79,6 @@ export function finishFold(state: FoldState): readonly ModelEvent[] {
   ];
 }
 
-/** Adds model events to `events`. */
 function take(state: FoldState, event: StreamEvent, events: ModelEvent[]): FoldState {
   switch (event.type) {
     case "message_start":
@@ -86,7 +86,7 @@ function take(state: FoldState, event: StreamEvent, events: ModelEvent[]): FoldS
     case "content_block_start":
       return begin(state, event.index, event.content_block, events);
     case "content_block_delta":
-      return extend(state, event.index, event.delta, events);
+      return extend(withBlock(state, event), event.index, event.delta, events);
     case "content_block_stop":
       return close(state, event.index, events);
     case "message_delta": {
@@ -104,6 +104,16 @@ function take(state: FoldState, event: StreamEvent, events: ModelEvent[]): FoldS
     case "message_stop":
       return { ...state, isOver: true };
   }
+}
+
+/** Some gateways leave the start of a block out. */
+function withBlock(
+  state: FoldState,
+  { index, delta }: Extract<StreamEvent, { type: "content_block_delta" }>,
+): FoldState {
+  const type = delta.type?.replace("_delta", "");
+  const isKnown = state.blocks.some((block) => block.index === index) || (type !== "text" && type !== "thinking");
+  return isKnown ? state : begin(state, index, { type }, []);
 }
 
 /** Blocks of unknown types and their deltas are ignored. */
@@ -244,13 +254,6 @@ function usageOf(counts: Counts): Usage {
     reasoningTokens: counts.output_tokens_details?.thinking_tokens ?? 0,
   };
 }
-
-const text = z.string().nullish();
-/** Some servers send numbers as text. A count that cannot be read never costs the answer. */
-const count = z
-  .union([z.number(), z.string().regex(/^\d+$/).transform(Number)])
-  .nullish()
-  .catch(undefined);
 
 const usageSchema = z
   .object({

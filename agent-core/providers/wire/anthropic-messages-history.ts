@@ -26,7 +26,6 @@ const NO_TEXT = "(empty message)";
 
 const imageTypes = ["image/jpeg", "image/png", "image/gif", "image/webp"] as const;
 
-/** Blocks of the system prompt. */
 export function lowerSystem(messages: readonly Message[]): readonly TextBlockParam[] {
   return messages.flatMap((message) => (message.role === "system" ? textBlocks(message.content) : []));
 }
@@ -103,7 +102,6 @@ function lowerAssistant(message: AssistantMessage): readonly ContentBlockParam[]
   return blocks.some(({ type }) => !isThinking(type)) ? blocks : [];
 }
 
-/** Fills the places with text and calls. */
 function fill(places: readonly Place[], text: string, calls: readonly ToolCall[]): readonly ContentBlockParam[] {
   const blocks: ContentBlockParam[] = [];
   let from = 0;
@@ -142,9 +140,8 @@ function inputOf(json: string): unknown {
 }
 
 /**
- * Anthropic's signed thinking in `reasoning_details`: opaque blocks that must return unchanged and in their places, or
- * the API refuses the conversation. Placeholders mark the texts and calls between them. Loose, because unknown fields
- * are signed too.
+ * Anthropic's signed thinking in `reasoning_details`: opaque blocks that must return unchanged and in their places, or the API
+ * refuses the conversation. Placeholders mark the texts and calls between them. Loose, because unknown fields are signed too.
  */
 const thinkingSchema = z.looseObject({
   type: z.literal("thinking"),

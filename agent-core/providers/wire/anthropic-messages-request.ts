@@ -90,13 +90,11 @@ function isAmongUnsignedCalls(messages: readonly BlockMessage[]): boolean {
   return first !== undefined && !isThinking(first.type);
 }
 
-/** Field of a block with a cache mark. */
 const CACHE_PARAMETER = "cache_control" satisfies keyof TextBlockParam;
 
 /** The API allows four cache marks. One marks the system prompt, which covers the tools. */
 const MARKED_MESSAGES = 3;
 
-/** Marks the end of the system prompt. */
 export function markSystem(system: readonly TextBlockParam[], mark: CacheControlEphemeral): TextBlockParam[] {
   return system.map((block, index) => (index === system.length - 1 ? { ...block, cache_control: mark } : block));
 }
@@ -140,9 +138,7 @@ const efforts = { minimal: "low", low: "low", medium: "medium", high: "high" } a
   string
 >;
 
-/**
- * `mayBudget` is false within tool calls that were made without thinking: models with a budget refuse to begin there.
- */
+/** `mayBudget` is false within tool calls that were made without thinking: models with a budget refuse to begin there. */
 export function thinkingFields(
   model: string,
   effort: Effort | undefined,

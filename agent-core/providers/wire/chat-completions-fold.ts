@@ -1,6 +1,6 @@
 /** Folds the chunks of OpenAI's chat completions into model events. Pure, so that a recorded stream is its test. */
-import * as z from "zod";
 import type { Message } from "../../messages/message.ts";
+import { type ChunkCall, type ChunkDelta, fieldOf, isRecord, readChunk } from "./chat-completions-chunk.ts";
 import { addPieces, type CallPiece, endCalls, hasHalfCall, noCalls, type PartialCalls } from "./partial-tool-calls.ts";
 import {
   addPlaces,
@@ -27,6 +27,8 @@ export type FoldState = {
   /** Reason of the end; undefined before it. */
   readonly finishReason: string | undefined;
   readonly refused: boolean;
+  /** Words or a document that is no part of an answer; it explains a stream that ends without one. */
+  readonly unread: unknown;
 };
 
 export type FoldStep = { readonly state: FoldState; readonly events: readonly ModelEvent[] };
@@ -43,7 +45,14 @@ export function startFold(messages: readonly Message[], newId?: () => string): F
     tokens: undefined,
     finishReason: undefined,
     refused: false,
+    unread: undefined,
   };
+}
+
+/** Applies the data of one event. Servers send words to keep a connection alive, and in place of an error. */
+export function stepData(state: FoldState, data: string): FoldStep {
+  const isWords = /^[a-z]/i.test(data) && !/^(?:true|false|null)$/.test(data);
+  return isWords ? { state: { ...state, unread: data }, events: [] } : step(state, JSON.parse(data));
 }
 
 /** Applies one chunk. Throws for an error or an unknown document. */
@@ -51,7 +60,10 @@ export function step(state: FoldState, raw: unknown): FoldStep {
   const words = onlyText(raw);
   const canSkip = state.calls.calls.length === 0 && state.heldReasoning === "";
   if (words !== undefined && canSkip) return addText(state, words);
-  const { delta, finishReason, usage, tokens } = readChunk(raw);
+  const parts = partsOf(raw);
+  if (parts !== undefined) return parts.reduce(afterPart, { state, events: [] });
+  const { delta, finishReason, usage, tokens, isKnown } = readChunk(raw);
+  if (!isKnown) return { state: { ...state, unread: raw }, events: [] };
   const events: ModelEvent[] = [];
   const called = addPieces(state.calls, piecesOf(delta));
   const next: FoldState = {
@@ -69,6 +81,19 @@ export function step(state: FoldState, raw: unknown): FoldStep {
   return { state: { ...next, calls: ended.calls }, events: [...events, ...ended.events] };
 }
 
+function afterPart({ state, events }: FoldStep, part: unknown): FoldStep {
+  const next = step(state, part);
+  return { state: next.state, events: [...events, ...next.events] };
+}
+
+/** A chunk of each of several choices without numbers, which are parts of one answer; undefined for one choice. */
+function partsOf(raw: unknown): readonly unknown[] | undefined {
+  const choices = isRecord(raw) && Array.isArray(raw["choices"]) ? raw["choices"] : [];
+  if (choices.length < 2 || !isRecord(raw)) return undefined;
+  const own = choices.filter((choice) => !fieldOf(choice, "index"));
+  return own.map((choice, index) => ({ ...(index === own.length - 1 && raw), choices: [choice] }));
+}
+
 /**
  * Text of a chunk that carries nothing else; undefined for any other document. Nearly all chunks of a long answer are of
  * this kind, and the general parse takes longer than the rest of the fold.
@@ -77,16 +102,12 @@ function onlyText(raw: unknown): string | undefined {
   if (!isRecord(raw) || raw["usage"] != null || raw["error"] != null || !Array.isArray(raw["choices"]))
     return undefined;
   const [choice, other]: readonly unknown[] = raw["choices"];
-  if (!isRecord(choice) || other !== undefined || choice["finish_reason"] != null) return undefined;
+  if (!isRecord(choice) || other !== undefined || choice["finish_reason"] != null || choice["index"]) return undefined;
   if (choice["logprobs"] != null || choice["token_ids"] != null || raw["prompt_token_ids"] != null) return undefined;
   const { delta } = choice;
   if (!isRecord(delta) || typeof delta["content"] !== "string") return undefined;
   for (const field in delta) if (field !== "content" && field !== "role" && delta[field] != null) return undefined;
   return delta["content"];
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null;
 }
 
 function addText(state: FoldState, piece: string): FoldStep {
@@ -106,6 +127,8 @@ export function streamDone(state: FoldState): FoldStep {
 
 /** The last events; none when the stream stopped without a reason. */
 export function finishFold(state: FoldState): readonly ModelEvent[] {
+  if (state.finishReason === undefined && state.unread !== undefined)
+    throw Object.assign(new Error(""), { error: state.unread });
   if (state.finishReason === undefined) return [];
   const reasoning = state.heldReasoning.toWellFormed();
   const text = state.heldText.toWellFormed();
@@ -133,7 +156,8 @@ function reasoningDetailsOf({ details, places }: FoldState): { reasoningDetails?
 function readDelta(state: FoldState, delta: ChunkDelta, events: ModelEvent[]): Partial<FoldState> {
   const pieces = delta.reasoning_details ?? [];
   const content = contentOf(delta.content);
-  const reasoningPiece = delta.reasoning || delta.reasoning_content || content.thinking || readableReasoning(pieces);
+  const reasoningPiece =
+    delta.reasoning || delta.reasoning_content || delta.reasoning_text || content.thinking || readableReasoning(pieces);
   const reasoning = wholeCharacters(state.heldReasoning, reasoningPiece);
   const text = wholeCharacters(state.heldText, content.text + (delta.refusal ?? ""));
   if (reasoning.text !== "") events.push({ type: "reasoning-delta", text: reasoning.text });
@@ -148,7 +172,8 @@ function readDelta(state: FoldState, delta: ChunkDelta, events: ModelEvent[]): P
 }
 
 function piecesOf(delta: ChunkDelta | undefined): readonly CallPiece[] {
-  return (delta?.tool_calls ?? []).map(({ index, id, function: called, ...other }, position) => ({
+  const calls = delta?.tool_calls ?? (delta?.function_call ? [{ function: delta.function_call }] : []);
+  return calls.map(({ index, id, function: called, ...other }, position) => ({
     key: index ?? position,
     id: id || undefined,
     name: called?.name || undefined,
@@ -163,17 +188,24 @@ function extraOf(call: Pick<ChunkCall, "extra_content" | "provider_specific_fiel
   return given.length > 0 ? Object.fromEntries(given) : undefined;
 }
 
-/** Text and reasoning of a content that may be a list of parts. Parts without text, such as references, are ignored. */
-function contentOf(content: ChunkDelta["content"]): { readonly text: string; readonly thinking: string } {
-  if (!Array.isArray(content)) return { text: content ?? "", thinking: "" };
-  const textOf = (parts: readonly { text?: string | null | undefined }[]): string =>
-    parts.map((part) => part.text ?? "").join("");
+/** Text and reasoning of a content: a text, or parts, of which those without text, such as references, are ignored. */
+function contentOf(content: unknown): { readonly text: string; readonly thinking: string } {
+  if (typeof content === "string") return { text: content, thinking: "" };
+  const parts = [content].flat();
   return {
-    text: textOf(content.filter(({ type }) => type !== "thinking")),
-    thinking: content
-      .map(({ thinking }) => (typeof thinking === "string" ? thinking : textOf(thinking ?? [])))
+    text: parts
+      .map((part) => textOf(fieldOf(part, "type") === "thinking" ? "" : (fieldOf(part, "text") ?? part)))
       .join(""),
+    thinking: parts.map((part) => [fieldOf(part, "thinking")].flat().map(thoughtOf).join("")).join(""),
   };
+}
+
+function thoughtOf(thought: unknown): string {
+  return textOf(fieldOf(thought, "text") ?? thought);
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" || typeof value === "number" ? String(value) : "";
 }
 
 function argumentsOf(value: string | Record<string, unknown> | null | undefined): string {
@@ -189,6 +221,7 @@ const ENDS = {
   whole: [
     "stop",
     "tool_calls",
+    "tool_call",
     "function_call",
     "eos",
     "eos_token",
@@ -245,155 +278,8 @@ function reasonOf({ calls, refused }: FoldState, reason: string): FinishReason {
   return calls.calls.length > 0 ? "tool_calls" : "stop";
 }
 
-const text = z.string().nullish();
-/** Some servers send numbers as text. A count that cannot be read never costs the answer. */
-const count = z
-  .union([z.number(), z.string().regex(/^\d+$/).transform(Number)])
-  .nullish()
-  .catch(undefined);
-
-/** Text that is not part of the answer. A value of another type is ignored. */
-const optional = text.catch(undefined);
-const textPart = z.looseObject({ text });
-
-/** Magistral: parts `text` and `thinking`; a thinking part holds text parts. */
-const contentPart = z.looseObject({
-  type: z.string(),
-  text,
-  thinking: z.union([z.string(), z.array(textPart)]).nullish(),
-});
-
-const deltaSchema = z.object({
-  content: z.union([z.string(), z.array(contentPart)]).nullish(),
-  refusal: text,
-  /** OpenRouter, Ollama, Groq. */
-  reasoning: optional,
-  /** DeepSeek, llama.cpp, vLLM. */
-  reasoning_content: optional,
-  reasoning_details: z.array(z.unknown()).nullish().catch(undefined),
-  /** LiteLLM in front of Anthropic. */
-  thinking_blocks: z.unknown().optional(),
-  /** Gemini: the signature of a text. */
-  extra_content: z.unknown().optional(),
-  tool_calls: z
-    .array(
-      z.object({
-        index: count,
-        id: text,
-        function: z
-          .object({
-            name: text,
-            /** Some local servers send the object itself. */
-            arguments: z.union([z.string(), z.record(z.string(), z.unknown())]).nullish(),
-          })
-          .nullish(),
-        extra_content: z.unknown().optional(),
-        provider_specific_fields: z.unknown().optional(),
-      }),
-    )
-    .nullish(),
-});
-
-/** Names of vLLM. */
-const ids = z.array(z.number().int()).nullish().catch(undefined);
-const tokenFields = { token_ids: ids, prompt_token_ids: ids };
-
-/** Only the fields that are read, with loose types: servers differ in everything else. */
-const chunkSchema = z.object({
-  choices: z
-    .array(
-      z.object({
-        delta: deltaSchema.nullish(),
-        /** Replaces `delta` without streaming. */
-        message: deltaSchema.nullish(),
-        finish_reason: text,
-        ...tokenFields,
-        logprobs: z
-          .object({ content: z.array(z.object({ logprob: z.number() })).nullish() })
-          .nullish()
-          .catch(undefined),
-      }),
-    )
-    .nullish(),
-  prompt_token_ids: ids,
-  usage: z
-    .object({
-      prompt_tokens: count,
-      completion_tokens: count,
-      prompt_tokens_details: z.object({ cached_tokens: count }).nullish().catch(undefined),
-      completion_tokens_details: z.object({ reasoning_tokens: count }).nullish().catch(undefined),
-      /** DeepSeek. */
-      prompt_cache_hit_tokens: count,
-      /** Moonshot. */
-      cached_tokens: count,
-    })
-    .nullish()
-    .catch(undefined),
-});
-
-type Chunk = z.infer<typeof chunkSchema>;
-export type ChunkDelta = z.infer<typeof deltaSchema>;
-type ChunkCall = NonNullable<ChunkDelta["tool_calls"]>[number];
-
-/** Contents of a chunk. `delta` belongs to the first choice. */
-export type ReadChunk = {
-  readonly delta: ChunkDelta | undefined;
-  readonly finishReason: string | undefined;
-  readonly usage: Usage | undefined;
-  readonly tokens: TokenTrace | undefined;
-};
-
-/** Throws for an error of the server or an unknown document. */
-export function readChunk(raw: unknown): ReadChunk {
-  const error = errorIn(raw);
-  if (error) throw Object.assign(new Error(String(fieldOf(error, "message") ?? "")), { error });
-  const chunk = chunkSchema.parse(raw);
-  const { choices, usage } = chunk;
-  const choice = choices?.[0];
-  return {
-    delta: choice?.delta ?? choice?.message ?? undefined,
-    finishReason: choice?.finish_reason || undefined,
-    usage: usage ? usageOf(usage) : undefined,
-    tokens: tokensOf(chunk),
-  };
-}
-
-function tokensOf({ choices, prompt_token_ids: prompt }: Chunk): TokenTrace | undefined {
-  const { token_ids: completionIds, prompt_token_ids: own, logprobs } = choices?.[0] ?? {};
-  const probabilities = logprobs?.content?.map(({ logprob }) => logprob);
-  const promptIds = own ?? prompt;
-  const trace: TokenTrace = {
-    ...(promptIds && { promptIds }),
-    ...(completionIds && { completionIds }),
-    ...(probabilities && { logprobs: probabilities }),
-  };
-  return Object.keys(trace).length > 0 ? trace : undefined;
-}
-
 function joinTokens(before: TokenTrace = {}, after: TokenTrace): TokenTrace {
   const joined = (name: "completionIds" | "logprobs") =>
     (before[name] ?? after[name]) && { [name]: [...(before[name] ?? []), ...(after[name] ?? [])] };
   return { ...before, ...after, ...joined("completionIds"), ...joined("logprobs") };
-}
-
-/** Error in a document: `error`, a list (Gemini), or only a text (FastAPI). error-details.ts reads all of them. */
-function errorIn(raw: unknown): unknown {
-  if (Array.isArray(raw)) return fieldOf(raw[0], "error");
-  const isOnlyText = typeof fieldOf(raw, "message") === "string" || fieldOf(raw, "detail") !== undefined;
-  return fieldOf(raw, "error") ?? (isOnlyText && fieldOf(raw, "choices") === undefined ? raw : undefined);
-}
-
-function fieldOf(value: unknown, name: string): unknown {
-  return isRecord(value) ? value[name] : undefined;
-}
-
-/** OpenAI's counts are totals: the prompt includes cached tokens, the completion includes reasoning. */
-function usageOf(usage: NonNullable<Chunk["usage"]>): Usage {
-  const cached = usage.prompt_tokens_details?.cached_tokens ?? usage.prompt_cache_hit_tokens ?? usage.cached_tokens;
-  return {
-    inputTokens: usage.prompt_tokens ?? 0,
-    outputTokens: usage.completion_tokens ?? 0,
-    cachedInputTokens: cached ?? 0,
-    reasoningTokens: usage.completion_tokens_details?.reasoning_tokens ?? 0,
-  };
 }

@@ -16,10 +16,9 @@ import type { ModelRequest, Sampling, ToolSchema } from "./wire.ts";
 /** Mistral's models, also behind other servers: the template checks the ids and the order of roles. */
 const MISTRAL = /(mi[sx]|minis|magis|devs|codes)tral|pixtral/i;
 
-/** Stands between a tool result and a user message, where a template allows only an answer after a result. */
-const BRIDGE: ChatCompletionMessageParam = { role: "assistant", content: "OK." };
+/** Stands before a user message, where a template allows only an answer after a result or another user message. */
+const HEARD: ChatCompletionMessageParam = { role: "assistant", content: "OK." };
 
-/** Rules for the messages of one request. */
 type MessageRules = {
   readonly ids: CallIds;
   readonly refusesUnknownFields: boolean;
@@ -38,11 +37,10 @@ export function chatCompletionsBody(request: ModelRequest, quirks: ChatQuirks): 
   const messages = withImageMessages(request.messages);
   const rules = rulesOf(request, quirks);
   const sent = messages.map((message, index) => loweredOnce(message, rules, followsResult(messages, index)));
-  const separates = request.separatesRoles === true || quirks.nineCharCallIds === true || MISTRAL.test(model);
   return {
     ...request.extraBody,
     model,
-    messages: separates ? sent.flatMap((each, index) => separated(each, sent[index - 1])) : sent,
+    messages: shaped(sent, request, quirks),
     stream: true,
     ...(quirks.refusesStreamOptions !== true && { stream_options: { include_usage: true } }),
     ...(tools.length > 0 && {
@@ -52,8 +50,20 @@ export function chatCompletionsBody(request: ModelRequest, quirks: ChatQuirks): 
   };
 }
 
-function separated(sent: ChatCompletionMessageParam, previous: ChatCompletionMessageParam | undefined) {
-  return sent.role === "user" && previous?.role === "tool" ? [BRIDGE, sent] : [sent];
+/** The messages as the template of this server or model wants them. */
+function shaped(
+  messages: ChatCompletionMessageParam[],
+  { model, mergesSystem, separatesRoles: isStrict }: ModelRequest,
+  { nineCharCallIds }: ChatQuirks,
+): ChatCompletionMessageParam[] {
+  const [first, ...others] = messages;
+  const system = mergesSystem === true && first?.role === "system" ? [{ ...first, role: "user" as const }, HEARD] : [];
+  const sent = system.length > 0 ? [...system, ...others] : messages;
+  if (!isStrict && !nineCharCallIds && !MISTRAL.test(model)) return sent;
+  return sent.flatMap((each, index) => {
+    if (each.role === "user" && sent[index - 1]?.role === "tool") return [HEARD, each];
+    return isStrict && each.role === "assistant" && each.content === null ? [{ ...each, content: "" }] : [each];
+  });
 }
 
 function rulesOf({ model, requiresReasoning }: ModelRequest, quirks: ChatQuirks): MessageRules {

@@ -2,7 +2,7 @@
 import type { OpenAI } from "openai";
 import { quirksOf } from "../deployments.ts";
 import { endpointUrl, requestEndpoint } from "../endpoint-request.ts";
-import { type FoldState, finishFold, startFold, step, streamDone } from "./chat-completions-fold.ts";
+import { type FoldState, finishFold, startFold, stepData, streamDone } from "./chat-completions-fold.ts";
 import { chatCompletionsBody } from "./chat-completions-request.ts";
 import { foldResponse } from "./fold-response.ts";
 import { DONE } from "./server-sent-events.ts";
@@ -12,14 +12,14 @@ const mode = "chat_completions";
 
 export const wire = defineWire({ mode, stream });
 
-async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+function stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent> {
+  const body: OpenAI.ChatCompletionCreateParamsStreaming = chatCompletionsBody(request, quirksOf(request.endpoint));
   const place = { mode, endpoint: request.endpoint } as const;
-  const full: OpenAI.ChatCompletionCreateParamsStreaming = chatCompletionsBody(request, quirksOf(request.endpoint));
-  const body = omitParameters(full, request);
-  const response = await requestEndpoint(place, endpointUrl(place, "/chat/completions"), { signal, body });
-  yield* foldResponse<FoldState>(response, {
+  const ask = () =>
+    requestEndpoint(place, endpointUrl(place, "/chat/completions"), { signal, body: omitParameters(body, request) });
+  return foldResponse<FoldState>(ask, {
     start: startFold(request.messages),
-    step: (state, data) => (data === DONE ? streamDone(state) : step(state, JSON.parse(data))),
+    step: (state, data) => (data === DONE ? streamDone(state) : stepData(state, data)),
     isLast: (data) => data === DONE,
     finish: finishFold,
   });

@@ -1,6 +1,7 @@
 /** Folds the events of OpenAI's Responses into model events. Pure, so that a recorded stream is its test. */
 import * as z from "zod";
 import type { Message } from "../../messages/message.ts";
+import { count, text } from "./chat-completions-chunk.ts";
 import { layoutOf } from "./codex-responses-request.ts";
 import { addPieces, type CallProgress, endCall, endCalls, noCalls, type PartialCalls } from "./partial-tool-calls.ts";
 import { addToSection, endSection, noSections, type SectionStep, type Sections } from "./text-sections.ts";
@@ -230,12 +231,6 @@ function failure(error: ResponseEnd["error"]): Error {
   });
 }
 
-const text = z.string().nullish();
-/** Some servers send numbers as text. A count that cannot be read never costs the answer. */
-const count = z
-  .union([z.number(), z.string().regex(/^\d+$/).transform(Number)])
-  .nullish()
-  .catch(undefined);
 const output_index = z.number().int();
 
 const messageSchema = z.object({

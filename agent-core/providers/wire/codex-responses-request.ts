@@ -183,7 +183,6 @@ const placeSchema = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("function_call"),
     id: z.string().exactOptional(),
-    /** Id of the call in the message. */
     call_id: z.string(),
   }),
 ]);

@@ -11,12 +11,12 @@ const mode = "codex_responses";
 
 export const wire = defineWire({ mode, stream });
 
-async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+function stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent> {
+  const body: OpenAI.Responses.ResponseCreateParamsStreaming = codexResponsesBody(request);
   const place = { mode, endpoint: request.endpoint } as const;
-  const full: OpenAI.Responses.ResponseCreateParamsStreaming = codexResponsesBody(request);
-  const body = omitParameters(full, request);
-  const response = await requestEndpoint(place, endpointUrl(place, "/responses"), { signal, body });
-  yield* foldResponse<FoldState>(response, {
+  const ask = () =>
+    requestEndpoint(place, endpointUrl(place, "/responses"), { signal, body: omitParameters(body, request) });
+  return foldResponse<FoldState>(ask, {
     start: startFold(request.messages),
     step: (state, data) => (data === DONE ? { state, events: [] } : step(state, JSON.parse(data))),
     isLast: (_, state) => state.end !== undefined,

@@ -6,7 +6,6 @@ import type { ModelEvent } from "./wire.ts";
 /** The part of a wire's fold that reads a response. */
 export type ResponseFold<State> = {
   readonly start: State;
-  /** Applies the data of one event. */
   step(state: State, data: string): { readonly state: State; readonly events: readonly ModelEvent[] };
   /** True after the last event, even when the server keeps the connection open. */
   isLast(data: string, state: State): boolean;
@@ -19,9 +18,10 @@ export type ResponseFold<State> = {
  * as one event.
  */
 export async function* foldResponse<State>(
-  response: HttpResponse,
+  ask: () => Promise<HttpResponse>,
   fold: ResponseFold<State>,
 ): AsyncGenerator<ModelEvent> {
+  const response = await ask();
   let state = fold.start;
   const isLast = (data: string): boolean => fold.isLast(data, state);
   for await (const batch of readServerSentEvents(response.body, isLast)) {

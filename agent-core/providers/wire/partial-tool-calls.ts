@@ -11,7 +11,6 @@ import type { ModelEvent } from "./wire.ts";
 /** OpenAI refuses ids of more than 40 characters, and a conversation may move there. */
 const NEW_ID_CHARS = 24;
 
-/** One piece from the provider. */
 export type CallPiece = {
   /** The provider's number of the call. */
   readonly key: number;
@@ -55,7 +54,6 @@ export function noCalls(messages: readonly Message[], newId: () => string = newC
   return { calls: [], takenIds, newId };
 }
 
-/** Id for a call without one. */
 export function newCallId(): string {
   return `call_${newId().replaceAll("-", "").slice(0, NEW_ID_CHARS)}`;
 }
@@ -73,7 +71,6 @@ export function addPieces(calls: PartialCalls, pieces: readonly CallPiece[]): Ca
   return { calls: { ...calls, calls: draft.calls }, events: draft.events };
 }
 
-/** Ends all open calls at the end of the answer. */
 export function endCalls(calls: PartialCalls): CallProgress {
   const draft: Draft = { calls: [...calls.calls], events: [] };
   for (const call of calls.calls) if (call.phase !== "ended") end(draft, call);
@@ -152,7 +149,7 @@ function extend(draft: Draft, call: PartialCall, piece: CallPiece): void {
   const extended: PartialCall = {
     ...call,
     ...argumentsAfter(call, text),
-    name: call.name || (name ?? ""),
+    name: joinedName(call, name),
     extra: extra === undefined ? call.extra : { ...call.extra, ...extra },
     phase: phaseAfter(call, name),
   };
@@ -163,6 +160,13 @@ function extend(draft: Draft, call: PartialCall, piece: CallPiece): void {
   if (added !== "" && extended.phase === "open")
     draft.events.push({ type: "tool-call-delta", index: call.index, text: added });
   if (added !== "" && isClosed(extended)) end(draft, extended);
+}
+
+/** A name comes whole, again and again, growing, or in pieces. gpt-oss writes tokens of its format after it (issue 32587 of vLLM). */
+function joinedName({ name: known, arguments: json }: PartialCall, piece = ""): string {
+  const name = piece.replace(/<\|.*$/s, "");
+  if (known === "" || name.startsWith(known)) return name || known;
+  return json === "" && !known.endsWith(name) ? known + name : known;
 }
 
 /** Longest `{}` with white space around it. Characters. */

@@ -7,7 +7,7 @@ import * as z from "zod";
 import type { AssistantMessage } from "../../messages/message.ts";
 
 /** Fields of a message that hold its reasoning. */
-const FIELDS = ["reasoning", "reasoning_content"] as const;
+const FIELDS = ["reasoning", "reasoning_content", "reasoning_text"] as const;
 type Field = (typeof FIELDS)[number];
 
 export type ReasoningPlaces = {
@@ -26,8 +26,12 @@ const blockSchema = z.looseObject({
   signature: z.string().nullish(),
 });
 type ThinkingBlock = z.infer<typeof blockSchema>;
+const blocksSchema = z.array(blockSchema);
 
 export const noPlaces: ReasoningPlaces = { fields: new Set(), hasParts: false, blocks: [], extraContent: undefined };
+
+/** Detail of a message whose calls were text. */
+export const WRITTEN_CALLS = { type: "chat.written_calls" } as const;
 
 /** Marks around thoughts that the model wrote into its text. `open` is empty when the prompt held it. */
 export type WrittenMarks = { readonly open: string; readonly close: string };
@@ -39,7 +43,6 @@ const blocksDetail = z.object({ type: z.literal("chat.thinking_blocks"), blocks:
 const extraDetail = z.object({ type: z.literal("chat.extra_content"), value: z.unknown().optional() });
 const detailSchema = z.discriminatedUnion("type", [fieldDetail, partDetail, writtenDetail, blocksDetail, extraDetail]);
 
-/** The part of a delta that has places. */
 type PlacedDelta = {
   readonly content?: unknown;
   readonly extra_content?: unknown;
@@ -54,7 +57,8 @@ export function addPlaces(places: ReasoningPlaces, delta: PlacedDelta): Reasonin
   const hasParts =
     places.hasParts || (Array.isArray(delta.content) && delta.content.some(({ type }) => type === "thinking"));
   const extraContent = delta.extra_content ?? places.extraContent;
-  const blocks = joinBlocks(places.blocks, z.array(blockSchema).safeParse(delta.thinking_blocks).data ?? []);
+  const pieces = delta.thinking_blocks == null ? undefined : blocksSchema.safeParse(delta.thinking_blocks).data;
+  const blocks = pieces === undefined ? places.blocks : joinBlocks(places.blocks, pieces);
   return {
     fields: added.length > 0 ? new Set([...places.fields, ...added]) : places.fields,
     hasParts,
@@ -160,7 +164,6 @@ export function joinReasoningDetails(parts: readonly unknown[], pieces: readonly
   return joined;
 }
 
-/** The readable text of `pieces`. */
 export function readableReasoning(pieces: readonly unknown[]): string {
   return pieces
     .map((piece) => pieceSchema.safeParse(piece).data)

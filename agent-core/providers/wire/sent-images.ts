@@ -3,7 +3,14 @@
  * that accepts no images. An API whose tool results hold only text gets theirs as messages of the user.
  */
 import { imageTypeOfBase64 } from "../../messages/image-type.ts";
-import type { ContentPart, Message, ToolImage, ToolMessage, UserMessage } from "../../messages/message.ts";
+import {
+  type ContentPart,
+  type Message,
+  picturesOf,
+  type ToolImage,
+  type ToolMessage,
+  type UserMessage,
+} from "../../messages/message.ts";
 
 /** Images of one request. APIs refuse more than some dozens, and old ones say little. */
 const MOST_IMAGES = 16;
@@ -25,10 +32,12 @@ export function withSentImages(messages: readonly Message[], acceptsImages: bool
   const last = typed.findLastIndex(({ role }) => role === "user");
   const isCounted = (message: Message, index: number): boolean =>
     acceptsImages || (index !== last && message.role === "tool");
-  const sizes = typed.flatMap((message, index) => (isCounted(message, index) ? sizesOf(message) : []));
+  const sizes = typed.flatMap((message, index) =>
+    isCounted(message, index) ? picturesOf(message).map(({ length }) => length) : [],
+  );
   let left = acceptsImages ? droppedCount(sizes) : sizes.length;
   return typed.map((message, index) => {
-    const dropped = isCounted(message, index) ? Math.min(left, sizesOf(message).length) : 0;
+    const dropped = isCounted(message, index) ? Math.min(left, picturesOf(message).length) : 0;
     left -= dropped;
     if (dropped === 0 || index === last) return message;
     return message.role === "tool" ? withoutImages(message, dropped, acceptsImages) : withoutParts(message, dropped);
@@ -36,15 +45,7 @@ export function withSentImages(messages: readonly Message[], acceptsImages: bool
 }
 
 function hasImages(message: Message): boolean {
-  if (message.role === "tool") return message.images !== undefined;
-  return message.role === "user" && typeof message.content !== "string" && sizesOf(message).length > 0;
-}
-
-/** Sizes of the images of a message. Characters. */
-function sizesOf(message: Message): readonly number[] {
-  if (message.role === "tool") return (message.images ?? []).map(({ data }) => data.length);
-  if (message.role !== "user" || typeof message.content === "string") return [];
-  return message.content.flatMap((part) => (part.type === "text" ? [] : [part.image_url.url.length]));
+  return picturesOf(message).length > 0;
 }
 
 function droppedCount(sizes: readonly number[]): number {

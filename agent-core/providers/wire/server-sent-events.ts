@@ -137,5 +137,6 @@ function kindOf(text: string): "unknown" | "events" | "document" {
   const first = text.trimStart()[0];
   if (first === undefined) return "unknown";
   if (first === "<") throw new SyntaxError("a web page instead of a stream");
-  return first === "{" || first === "[" ? "document" : "events";
+  const isField = /^\ufeff?\s*(?::|[a-z]*$|(?:data|event|id|retry)\s*:)/.test(text);
+  return first === "{" || first === "[" || !isField ? "document" : "events";
 }

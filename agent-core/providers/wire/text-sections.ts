@@ -1,6 +1,4 @@
-/**
- * Text in several sections with an empty line between them. The first half of a surrogate pair waits for the second.
- */
+/** Text in several sections with an empty line between them. The first half of a surrogate pair waits for the second. */
 
 /** The same break as between two answers that the repair of messages joins. */
 export const SECTION_BREAK = "\n\n";

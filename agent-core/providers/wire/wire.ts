@@ -7,7 +7,14 @@ import type { HermesModelList } from "../../protocol/editor-models.ts";
 import type { Fault } from "../fault.ts";
 
 /** Each mode has one wire in table.gen.ts. */
-export type ApiMode = "chat_completions" | "codex_responses" | "anthropic_messages" | "editor_model" | "offline";
+export const API_MODES = [
+  "chat_completions",
+  "codex_responses",
+  "anthropic_messages",
+  "editor_model",
+  "offline",
+] as const;
+export type ApiMode = (typeof API_MODES)[number];
 
 /** A tool's description for the model. `parameters` is a JSON schema. */
 export type ToolSchema = {
@@ -55,8 +62,10 @@ export type ModelRequest = {
   readonly editorModels?: EditorModels;
   /** True when the server refused messages without reasoning; then each one of a turn with tools carries some. */
   readonly requiresReasoning?: boolean;
-  /** True when the server requires an assistant message between a tool result and a user message. */
+  /** True when the server requires an assistant message between a tool result and a user message, and texts without null. */
   readonly separatesRoles?: boolean;
+  /** True when the server has no system messages: the first message of the user begins with their text. */
+  readonly mergesSystem?: boolean;
   /** Lifetime of Anthropic's prompt cache. Default: `5m`; writing with `1h` costs more. */
   readonly cacheTtl?: "5m" | "1h";
 };
@@ -119,7 +128,6 @@ export function defineWire(wire: Wire): Wire {
   return wire;
 }
 
-/** A model of the editor. */
 export type EditorModel = HermesModelList["models"][number];
 
 /** Access to the editor's models: over ACP, or a fake in tests. */

@@ -77,7 +77,7 @@ export function foreignEntries(rows: readonly MessageRow[], began: number): read
     const message = messageOf(row);
     if (message === undefined) return [];
     const at = timeOf(row.timestamp) || began;
-    const entry: ForeignEntry = { type: "message", message, imported: numberOf(row.row), at };
+    const entry: ForeignEntry = { type: "message", message, at };
     if (message.role === "assistant") for (const call of message.tool_calls ?? []) names.set(call.id, call);
     return message.role === "tool" ? [shownCall(message, names.get(message.tool_call_id), row, at), entry] : [entry];
   });

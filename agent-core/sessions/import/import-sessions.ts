@@ -1,4 +1,4 @@
-/** Imports the sessions of an original Hermes home. A repeated import adds only new messages. */
+/** Imports the sessions of an original Hermes home. A repeated import adds only new sessions. */
 import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { homedir } from "node:os";
@@ -8,14 +8,11 @@ import { messageOf } from "../../platform/errors.ts";
 import { acquireLock } from "../../platform/locks/file-lock.ts";
 import type { HermesImported } from "../../protocol/sessions.ts";
 import { type EntryOf, JOURNAL_VERSION, type JournalEntry } from "../entry.ts";
-import { readEntries, readJournal } from "../read-journal.ts";
 import { journalPath } from "../session-files.ts";
-import { appendEntries, deletedImports } from "../stored-session.ts";
+import { deletedImports } from "../stored-session.ts";
 import { titleLine } from "../titles.ts";
-import { sumUsage } from "../usage-ledger.ts";
 import {
   type ForeignEntry,
-  type ForeignUsage,
   foreignEntries,
   foreignFolder,
   foreignId,
@@ -37,10 +34,6 @@ export type ImportOptions = {
   readonly from: string;
   /** Folder of the journals, absolute. */
   readonly journals: string;
-  /** Sessions that are open here. The import leaves them alone. */
-  readonly open: readonly string[];
-  /** True: also import sessions whose import was deleted. */
-  readonly again: boolean;
   /** Called with the counts of finished and of all sessions. */
   readonly progress: (done: number, total: number) => void;
   /** Stops the import between two sessions. Finished ones stay. */
@@ -56,16 +49,16 @@ export async function importSessions(options: ImportOptions): Promise<ImportRepo
   try {
     const rows = sessionRows(database).filter((row) => !isDelegated(row));
     const ids = new Map(rows.map((row) => [textOf(row.id), foreignId(row)]));
-    const counts: Record<Outcome, number> = { imported: 0, extended: 0, unchanged: 0, diverged: 0, deleted: 0 };
+    const counts: Record<Outcome, number> = { imported: 0, unchanged: 0, deleted: 0 };
     const failed: { id: string; why: string }[] = [];
     await mkdir(journals, { recursive: true, mode: 0o700 });
-    const deleted = options.again ? new Set<string>() : await deletedImports(journals);
+    const deleted = await deletedImports(journals);
     for (const [done, row] of rows.entries()) {
       if (signal.aborted) break;
       progress(done, rows.length);
       const parent = ids.get(textOf(row.parent_session_id));
       try {
-        const outcome = await bringOver(database, row, { journals, open: options.open, deleted, parent });
+        const outcome = await bringOver(database, row, { journals, deleted, parent });
         if (outcome !== undefined) counts[outcome] += 1;
       } catch (error) {
         failed.push({ id: textOf(row.id) ?? "", why: messageOf(error) });
@@ -78,7 +71,7 @@ export async function importSessions(options: ImportOptions): Promise<ImportRepo
   }
 }
 
-type Target = Pick<ImportOptions, "journals" | "open"> & {
+type Target = Pick<ImportOptions, "journals"> & {
   readonly deleted: ReadonlySet<string>;
   readonly parent: string | undefined;
 };
@@ -90,9 +83,9 @@ async function bringOver(database: Database, row: SessionRow, target: Target): P
   if (path === undefined) throw new Error(`${id} is not the id of a session`);
   const entries = foreignEntries(messageRows(database, row.id), timeOf(row.started_at));
   if (!entries.some((entry) => entry.type === "message")) return undefined;
-  if (existsSync(path)) return target.open.includes(id) ? "diverged" : extend(path, entries, row);
+  if (existsSync(path)) return "unchanged";
   if (target.deleted.has(id)) return "deleted";
-  await write(path, [head(row, id, target.parent), ...titleEntry(row), ...entries, ...usageEntry(row, entries)]);
+  await write(path, [head(row, id, target.parent), ...titleEntry(row), ...entries, usageEntry(row, entries)]);
   return "imported";
 }
 
@@ -116,24 +109,8 @@ function titleEntry(row: SessionRow): readonly EntryOf<"title">[] {
   return title ? [{ type: "title", title, at: timeOf(row.started_at) }] : [];
 }
 
-/** Usage of the session, minus the part that the journal has. */
-function usageEntry(
-  row: SessionRow,
-  entries: readonly ForeignEntry[],
-  known?: ForeignUsage,
-): readonly EntryOf<"usage">[] {
-  const usage = foreignUsage(row);
-  const rest = (now: number, before = 0): number => Math.max(0, now - before);
-  const { costUsd, model } = usage;
-  const left: ForeignUsage = {
-    model,
-    inputTokens: rest(usage.inputTokens, known?.inputTokens),
-    outputTokens: rest(usage.outputTokens, known?.outputTokens),
-    cachedInputTokens: rest(usage.cachedInputTokens, known?.cachedInputTokens),
-    reasoningTokens: rest(usage.reasoningTokens, known?.reasoningTokens),
-    ...(costUsd !== undefined && { costUsd: rest(costUsd, known?.costUsd) }),
-  };
-  return [{ type: "usage", ...left, at: entries.at(-1)?.at ?? 0 }];
+function usageEntry(row: SessionRow, entries: readonly ForeignEntry[]): EntryOf<"usage"> {
+  return { type: "usage", ...foreignUsage(row), at: entries.at(-1)?.at ?? 0 };
 }
 
 /** Writes the whole journal or nothing. */
@@ -145,33 +122,4 @@ async function write(path: string, entries: readonly JournalEntry[]): Promise<vo
   } finally {
     lock.release();
   }
-}
-
-async function extend(path: string, entries: readonly ForeignEntry[], row: SessionRow): Promise<Outcome> {
-  const read = await readJournal(path);
-  if (!read.ok) throw new Error(read.message);
-  const stored = await readEntries(path);
-  const last = lastImported(stored);
-  if (last === undefined) return "diverged";
-  const first = entries.findIndex((entry) => entry.type === "message" && (entry.imported ?? 0) > last);
-  if (first < 0) return "unchanged";
-  // The display of a tool call precedes its result.
-  const fresh = entries.slice(entries[first - 1]?.type === "tool" ? first - 1 : first);
-  const usages = stored.filter((entry) => entry.type === "usage");
-  const { costUsd, ...tokens } = sumUsage(usages);
-  const known = { model: "", ...tokens, ...(costUsd !== undefined && { costUsd }) };
-  await appendEntries(read.session, [...fresh, ...usageEntry(row, fresh, known)]);
-  return "extended";
-}
-
-/** Number of the last imported message; undefined when the session continued here. */
-function lastImported(entries: readonly JournalEntry[]): number | undefined {
-  let last = 0;
-  for (const entry of entries) {
-    if (entry.type === "rewind") return undefined;
-    if (entry.type !== "message") continue;
-    if (entry.imported === undefined) return undefined;
-    last = entry.imported;
-  }
-  return last;
 }

@@ -50,7 +50,7 @@ export type IndexPlace = { readonly journals: string; readonly file: string };
 export type ToIndex =
   | { readonly type: "ask"; readonly id: number; readonly name: QuestionName; readonly args: readonly unknown[] }
   /** Imports sessions from the `state.db` at `from`, since SQLite is loaded in this thread. */
-  | ({ readonly type: "import"; readonly id: number } & Pick<ImportOptions, "from" | "open" | "again">)
+  | ({ readonly type: "import"; readonly id: number } & Pick<ImportOptions, "from">)
   | { readonly type: "cancel"; readonly id: number }
   /** Saves the index and ends the thread. */
   | { readonly type: "close" };

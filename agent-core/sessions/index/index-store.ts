@@ -116,7 +116,7 @@ export class IndexStore {
     try {
       while (!signal.aborted && this.#snapshot?.readOn(BLOCKS_PER_TICK) === false) await setImmediate();
     } catch {
-      // Damage: the question repeats the read, which rebuilds the index.
+      // The index is damaged. Another question repeats the read, which rebuilds it.
       if (!signal.aborted) void this.ask(() => this.#snapshot?.readOn(Number.POSITIVE_INFINITY)).catch(() => undefined);
     }
   }

@@ -1,6 +1,6 @@
 /** The thread of the index. SQLite can block for seconds, so it runs outside the agent's thread. */
-import * as module from "node:module";
 import { parentPort, workerData } from "node:worker_threads";
+import { useCompileCache } from "../../platform/compile-cache.ts";
 import { messageOf } from "../../platform/errors.ts";
 import type { FromIndex, IndexPlace, ToIndex } from "./index-messages.ts";
 
@@ -8,7 +8,7 @@ const port = parentPort;
 if (port === null) throw new Error("The session index runs only in a worker thread.");
 
 const send = (message: FromIndex): void => port.postMessage(message);
-module.enableCompileCache?.(); // for this thread too; Node 22.0 lacks the function
+useCompileCache();
 // A separate chunk, next to the WebAssembly file. SQLite compiles while the other modules load.
 const { loadSqlite } = await import("./open-database.ts");
 void loadSqlite().catch(() => undefined); // the first question reports the failure
@@ -50,14 +50,14 @@ async function answer({ id, name, args }: Extract<ToIndex, { type: "ask" }>): Pr
   }
 }
 
-async function bringOver({ id, from, open, again }: Extract<ToIndex, { type: "import" }>): Promise<void> {
+async function bringOver({ id, from }: Extract<ToIndex, { type: "import" }>): Promise<void> {
   const running = new AbortController();
   imports.set(id, running);
   const progress = (done: number, total: number): void => send({ type: "importing", id, done, total });
   try {
     const { importSessions } = await import("../import/import-sessions.ts");
     const { signal } = running;
-    send({ type: "imported", id, report: await importSessions({ from, ...place, open, again, progress, signal }) });
+    send({ type: "imported", id, report: await importSessions({ from, ...place, progress, signal }) });
   } catch (error) {
     send({ type: "failure", id, message: messageOf(error) });
   } finally {

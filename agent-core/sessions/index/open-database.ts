@@ -15,8 +15,7 @@ const STALE_MS = 600_000;
 export type OpenedDatabase = {
   readonly database: Database;
   /**
-   * The file that the database reads on demand; undefined for a new database. Damage shows at the first read of the
-   * damaged part.
+   * The file that the database reads on demand; undefined for a new database. Damage shows at the first read of the damaged part.
    */
   readonly snapshot: Snapshot | undefined;
   /** True when a snapshot exists but is damaged or of another version. */

@@ -1,6 +1,7 @@
 /** Queries of the index, except the full-text search. */
 import type { Database } from "sql.js";
 import * as z from "zod";
+import { isSameFolder } from "../../platform/paths.ts";
 import { rows } from "./open-database.ts";
 import { cutQuery, foldForSearch } from "./search-text.ts";
 
@@ -48,6 +49,13 @@ export type ListFilter = {
   readonly except?: string | undefined;
 };
 
+/** JSON list of the names that sessions have for a folder: its own, and those through links. Null for all folders. */
+export function namesOfFolder(database: Database, folder: string | undefined): string | null {
+  if (folder === undefined) return null;
+  const named = rows(database, z.object({ cwd: z.string() }), "SELECT DISTINCT cwd FROM sessions", []);
+  return JSON.stringify(["", ...named.map(({ cwd }) => cwd).filter((cwd) => isSameFolder(cwd, folder))]);
+}
+
 /** Sessions with messages, the most recently used first. */
 export function listSessions(
   database: Database,
@@ -57,11 +65,11 @@ export function listSessions(
     database,
     session,
     `SELECT ${SESSION_COLUMNS} FROM sessions
-     WHERE is_readable AND next_position > 0 AND ($cwd IS NULL OR cwd IN ($cwd, '')) AND ($except IS NULL OR id <> $except)
+     WHERE is_readable AND next_position > 0 AND ($folders IS NULL OR cwd IN (SELECT value FROM json_each($folders))) AND ($except IS NULL OR id <> $except)
        AND ($shelf IS NULL OR coalesce(shelf, 'none') = $shelf OR ($shelf = 'listed' AND shelf IS NOT 'archived')) AND ($after IS NULL OR (updated_at, id) < ($at, $after))
      ORDER BY updated_at DESC, id DESC LIMIT $limit`,
     {
-      $cwd: cwd ?? null,
+      $folders: namesOfFolder(database, cwd),
       $after: after?.id ?? null,
       $at: after?.updatedAt ?? null,
       $except: except ?? null,
@@ -102,9 +110,9 @@ export function titledSessions(
   return rows(
     database,
     session,
-    `SELECT ${SESSION_COLUMNS} FROM sessions WHERE is_readable AND next_position > 0 AND (? IS NULL OR cwd IN (?, ''))
+    `SELECT ${SESSION_COLUMNS} FROM sessions WHERE is_readable AND next_position > 0 AND cwd IN (SELECT value FROM json_each(coalesce(?, json_array(cwd))))
      ${conditions} ORDER BY updated_at DESC, id DESC LIMIT ?`,
-    [cwd ?? null, cwd ?? null, ...words.map((word) => `%${word.replaceAll(/[%_!]/g, "!$&")}%`), limit],
+    [namesOfFolder(database, cwd), ...words.map((word) => `%${word.replaceAll(/[%_!]/g, "!$&")}%`), limit],
   );
 }
 

@@ -2,7 +2,7 @@
 import type { Database } from "sql.js";
 import * as z from "zod";
 import { rows } from "./open-database.ts";
-import { findSession, type IndexedMessage, type SessionSummary, titledSessions } from "./queries.ts";
+import { findSession, type IndexedMessage, namesOfFolder, type SessionSummary, titledSessions } from "./queries.ts";
 import { matchAny, matchExpression, prefixQuery } from "./search-text.ts";
 
 /** Count of newest hits that are ranked, as in the original Hermes Agent. */
@@ -112,10 +112,10 @@ function bestOfSessions(
     `SELECT m.id, s.root, m.at, matchinfo(messages_fts, 'pcnalx') AS info
      FROM messages_fts JOIN messages m ON m.id = messages_fts.docid JOIN sessions s ON s.number = m.session
      WHERE messages_fts MATCH ? AND s.is_readable AND s.root <> coalesce((SELECT root FROM sessions WHERE id = ?), '')
-       AND (m.stands OR ?) AND (? IS NULL OR s.cwd IN (?, ''))
+       AND (m.stands OR ?) AND s.cwd IN (SELECT value FROM json_each(coalesce(?, json_array(s.cwd))))
        ${roles.length > 0 ? `AND m.role IN (${roles.map(() => "?").join(", ")})` : ""}
      LIMIT ${RANKED_ROWS}`,
-    [expression, except, takenBack ? 1 : 0, cwd ?? null, cwd ?? null, ...roles],
+    [expression, except, takenBack ? 1 : 0, namesOfFolder(database, cwd), ...roles],
   );
   const rankOf = bm25();
   const best = new Map<string, Ranked>();

@@ -22,7 +22,7 @@ export type SessionIndexOptions = IndexPlace & {
 };
 
 /** `signal` stops the import between two sessions. Finished ones stay and are in the report. */
-export type SessionImport = Pick<ImportOptions, "from" | "open" | "again" | "progress" | "signal">;
+export type SessionImport = Pick<ImportOptions, "from" | "progress" | "signal">;
 
 type Waiting = { readonly resolve: (answer: never) => void; readonly reject: (error: Error) => void };
 
@@ -47,13 +47,13 @@ export class SessionIndex {
   }
 
   /** Imports sessions from an original Hermes home. Rejects with an Error in one line when it cannot be read. */
-  async import({ from, open, again, progress, signal }: SessionImport): Promise<ImportReport> {
+  async import({ from, progress, signal }: SessionImport): Promise<ImportReport> {
     const worker = this.#start();
     let cancel = (): void => undefined;
     const report = this.#request<ImportReport>(worker, (id) => {
       this.#importing.set(id, progress);
       cancel = () => worker.postMessage({ type: "cancel", id } satisfies ToIndex);
-      return { type: "import", id, from, open, again };
+      return { type: "import", id, from };
     });
     signal.addEventListener("abort", cancel);
     if (signal.aborted) cancel();

@@ -2,15 +2,13 @@
  * Strategies for old lines that differ from the file's. They are ordered from safe matches to likeness; the first one that
  * finds anything decides.
  */
-import { diffArrays } from "diff";
-import { MAX_CHANGED_LINES } from "./line-breaks.ts";
+import { hunksOfLines } from "../../platform/hunks.ts";
 import { indentOf, isAscii, type TextLines } from "./text-lines.ts";
 import { plain } from "./typography.ts";
 
 /** Lines `first` up to `first + count - 1` of the file. */
 export type Window = { readonly first: number; readonly count: number };
 
-/** An edit line by line. */
 export type LineEdit = { readonly oldLines: readonly string[]; readonly newLines: readonly string[] };
 
 type Strategy = {
@@ -48,16 +46,9 @@ const LINE_WORD = /\w{3}/;
 /** A line that goes must be the file's; only one that stays may differ, since the file's own is kept. */
 function isSafe(file: TextLines, first: number, { oldLines, newLines }: LineEdit): boolean {
   const isEqual = (line: string, index: number): boolean => line.trim() === file.at(first + index).trim();
-  const isGoing = goingLines(oldLines, newLines);
-  if (!oldLines.every((line, index) => !isGoing[index] || isEqual(line, index))) return false;
+  const going = hunksOfLines(oldLines, newLines);
+  if (!going.every((hunk) => hunk.oldLines.every((line, index) => isEqual(line, hunk.oldStart + index)))) return false;
   return oldLines.filter((line, index) => LINE_WORD.test(line) && isEqual(line, index)).length >= LEAST_EQUAL_WORDS;
-}
-
-/** For each old line, if the edit removes or changes it. */
-function goingLines(oldLines: readonly string[], newLines: readonly string[]): readonly boolean[] {
-  const changes = diffArrays([...oldLines], [...newLines], { maxEditLength: MAX_CHANGED_LINES });
-  if (changes === undefined) return oldLines.map(() => true);
-  return changes.flatMap(({ added, removed, value }) => (added ? [] : value.map(() => removed)));
 }
 
 /** Spaces at the ends of lines: models drop them and editors leave them. */
@@ -248,7 +239,6 @@ export function equalWindows(
   return found;
 }
 
-/** The longest word of the wanted lines, and the index of its line. */
 function longestWord(wanted: readonly string[]): { readonly index: number; readonly word: string } {
   let longest = { index: 0, word: "" };
   for (const [index, line] of wanted.entries()) {

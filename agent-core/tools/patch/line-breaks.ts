@@ -1,6 +1,6 @@
 /** Line breaks of new text: lines that stay keep theirs, and others take those of their neighbours. */
-import { diffArrays } from "diff";
 import { withoutMark } from "../../host/decode-file.ts";
+import { hunksOfLines } from "../../platform/hunks.ts";
 
 /** A line with its line break; the last one of a text may have none. */
 export type EndedLine = { readonly text: string; readonly end: string };
@@ -24,31 +24,21 @@ export type LineAlignment = {
   readonly around: string;
 };
 
-/**
- * Comparing two large, different texts can take minutes: with more changed lines (half a second), each line counts as a
- * replacement of the line with its number. A limit in time would make the result depend on the load of the machine.
- */
-export const MAX_CHANGED_LINES = 2_000;
-
 /** New lines with their line breaks; lines that the edit keeps are the file's. */
 export function alignLines(alignment: LineAlignment): readonly AlignedLine[] {
   const { given, oldLines, newLines, head = 0, tail = 0 } = alignment;
   const inner = (lines: readonly string[]): string[] => lines.slice(head, lines.length - tail);
   const [before, after] = [inner(oldLines), inner(newLines)];
-  const changes = diffArrays(before, after, { maxEditLength: MAX_CHANGED_LINES }) ?? [
-    { added: false, removed: true, value: before },
-    { added: true, removed: false, value: after },
-  ];
+  const kept = (from: number, to: number): AlignedLine[] =>
+    given.slice(from, to).map((line) => ({ ...line, isNew: false }));
   const aligned: AlignedLine[] = [];
-  let at = head;
-  let replaced = 0;
-  for (const { added, removed, value } of changes) {
-    if (added) aligned.push(...addedLines(value, { ...alignment, at, replaced }));
-    else if (!removed) aligned.push(...given.slice(at, at + value.length).map((line) => ({ ...line, isNew: false })));
-    replaced = removed ? value.length : 0;
-    if (!added) at += value.length;
+  let end = head;
+  for (const { oldStart, oldLines: gone, newLines: lines } of hunksOfLines(before, after)) {
+    aligned.push(...kept(end, head + oldStart));
+    end = head + oldStart + gone.length;
+    aligned.push(...addedLines(lines, { ...alignment, at: end, replaced: gone.length }));
   }
-  return aligned;
+  return [...aligned, ...kept(end, head + before.length)];
 }
 
 /** Lines before the line `at`, in place of the last `replaced` lines before it. */

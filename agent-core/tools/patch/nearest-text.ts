@@ -59,7 +59,6 @@ function windows(file: TextLines, wantedLines: readonly string[]): Iterable<numb
   return favourites.map(([start]) => start).sort((one, other) => one - other);
 }
 
-/** The longest words, with the index of their line. */
 function longestWords(lines: readonly string[]): readonly { readonly index: number; readonly word: string }[] {
   const words = lines.flatMap((line, index) => [...new Set(line.match(WORD))].map((word) => ({ index, word })));
   return words.sort((one, other) => other.word.length - one.word.length).slice(0, SOUGHT_WORDS);

@@ -16,6 +16,7 @@ export type NewProcess = {
   /** Folder that it was started in, absolute. */
   readonly folder: string;
   readonly running: RunningCommand;
+  readonly isSandboxed?: boolean;
   /** Texts to report when they are printed. */
   readonly watch?: readonly string[];
   /** Bytes of the output that the model has seen. */
@@ -33,6 +34,7 @@ export class BackgroundProcess {
   readonly command: string;
   readonly folder: string;
   readonly running: RunningCommand;
+  readonly isSandboxed: boolean;
   readonly watched: OutputMatches | undefined;
   /** Milliseconds since 1970. */
   readonly startedAt = Date.now();
@@ -48,12 +50,17 @@ export class BackgroundProcess {
   #isTypedByUser: boolean = false;
 
   /** `onChange` is called when the command has ended, and when the model knows that. */
-  constructor(id: string, { command, folder, running, watch = [], seenBytes = 0 }: NewProcess, onChange: () => void) {
+  constructor(
+    id: string,
+    { command, folder, running, isSandboxed = false, watch = [], seenBytes = 0 }: NewProcess,
+    onChange: () => void,
+  ) {
     this.id = id;
     this.#onChange = onChange;
     this.command = command;
     this.folder = folder;
     this.running = running;
+    this.isSandboxed = isSandboxed;
     this.watched = watch.length === 0 ? undefined : new OutputMatches(running, watch);
     this.#seenBytes = seenBytes;
     running.exit.then(
@@ -228,9 +235,10 @@ async function noticesOf(process: BackgroundProcess): Promise<readonly string[]>
   const state = await process.state();
   if (state.kind !== "ended") return hits;
   await process.settle();
-  if (process.isReported) return hits;
+  const changes = (await process.running.inspected()).map((note) => `[${note}]`);
+  if (process.isReported) return [...hits, ...changes];
   process.isReported = true;
-  return [...hits, `[${id} has ended: ${state.note}, ${seconds.toFixed(0)} s: ${shortened(command)}]`];
+  return [...hits, `[${id} has ended: ${state.note}, ${seconds.toFixed(0)} s: ${shortened(command)}]`, ...changes];
 }
 
 /** A command as one line of a list. */

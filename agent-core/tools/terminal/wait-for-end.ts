@@ -13,8 +13,7 @@ const FIRST_CHECK_MS = 800;
 const LAST_CHECK_MS = 5_000;
 
 /**
- * Does not end the command. The timeout begins anew while `isPaused`. Rejects when the host does not know how the command
- * ended.
+ * Does not end the command. The timeout begins anew while `isPaused`. Rejects when the host does not know how the command ended.
  */
 export async function waitForEnd(
   running: RunningCommand,

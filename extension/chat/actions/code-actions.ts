@@ -23,10 +23,7 @@ const ASK = vscode.l10n.t("Ask Hermes");
 
 type Block = Extract<PanelMessage, { type: "apply-code" }>;
 
-export function codeActions(
-  { editReview, opener }: Pick<Services, "editReview" | "opener">,
-  panel: ChatPanel,
-): PanelActions<"insert-text" | "insert-into-terminal" | "open-plan" | "apply-code"> {
+export function codeActions({ editReview, opener }: Pick<Services, "editReview" | "opener">, panel: ChatPanel) {
   const apply = async (block: Block): Promise<void> => {
     if (!vscode.workspace.isTrusted) throw new Error(vscode.l10n.t("the workspace is not trusted"));
     const uri = await targetOf(block);
@@ -54,9 +51,25 @@ export function codeActions(
   return {
     "insert-text": ({ text }) => insertText(text),
     "insert-into-terminal": ({ text }) => insertIntoTerminal(text),
+    "show-diagram": ({ text }) => showDiagram(text),
     "open-plan": ({ text }) => openPlan(text, panel.shown),
     "apply-code": (block) => withErrorMessage(vscode.l10n.t("The code cannot be applied"), () => apply(block)),
-  };
+  } satisfies Partial<PanelActions>;
+}
+
+const DIAGRAM_SCHEME = "hermes-diagram";
+
+/** Documents whose text is in their address. */
+export function provideDiagrams(): vscode.Disposable {
+  const provideTextDocumentContent = ({ query }: vscode.Uri): string => query;
+  return vscode.workspace.registerTextDocumentContentProvider(DIAGRAM_SCHEME, { provideTextDocumentContent });
+}
+
+/** VS Code's preview of Markdown draws Mermaid, and keeps scripts and addresses out of it. */
+async function showDiagram(text: string): Promise<void> {
+  const path = `/${vscode.l10n.t("Diagram")}.md`;
+  const uri = vscode.Uri.from({ scheme: DIAGRAM_SCHEME, path, query: `~~~~mermaid\n${text}\n~~~~` });
+  await vscode.commands.executeCommand("markdown.showPreview", uri);
 }
 
 const TERMINAL = vscode.l10n.t("Hermes: Commands");
@@ -74,7 +87,7 @@ function insertIntoTerminal(text: string): void {
   terminal.sendText(lines.includes("\n") ? `\u001b[200~${lines}\u001b[201~` : lines, false);
 }
 
-/** The file that the answer names, else the one of the editor. Undefined when the user got another offer. */
+/** The file that the answer names, else the one of the editor. Without any, the code opens as a new file: undefined. */
 async function targetOf(block: Block): Promise<vscode.Uri | undefined> {
   const found = await Promise.all(block.paths.map(findLinkedFile));
   const files = new Map(found.flatMap((one) => (one.kind === "file" ? [[one.uri.fsPath, one.uri]] : [])));
@@ -83,8 +96,7 @@ async function targetOf(block: Block): Promise<vscode.Uri | undefined> {
   const missing = found.find((one) => one.kind === "missing");
   if (missing !== undefined) return createOr(missing.uri, active);
   if (active !== undefined) return active;
-  const text = vscode.l10n.t("Hermes: open the file that this code is for.");
-  if ((await showWarning(text, NEW_FILE)) === NEW_FILE) await openNewFile(block);
+  await openNewFile(block);
   return undefined;
 }
 

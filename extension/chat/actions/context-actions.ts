@@ -3,37 +3,30 @@ import * as vscode from "vscode";
 import { messageOf } from "../../../agent-core/platform/errors.ts";
 import { call } from "../../../agent-core/protocol/method.ts";
 import { sessionMethods } from "../../../agent-core/protocol/sessions.ts";
-import { type AttachedFiles, attachFiles, draggedUri } from "../../context/attach-files.ts";
+import { type AttachedFiles, attachFiles, draggedUri } from "../../attachments/attach-files.ts";
 import { withErrorMessage } from "../../notifications.ts";
 import type { Services } from "../../services.ts";
 import type { PanelActions } from "../panel-page.ts";
 import type { ChatPanel } from "../panels.ts";
 
-type ContextActions = PanelActions<
-  "context-show" | "mention-search" | "attach-dropped" | "attach-pick" | "attach-suggested"
->;
-
 export function contextActions(
   { mentions, suggestion }: Pick<Services, "mentions" | "suggestion">,
   panel: ChatPanel,
   webview: vscode.Webview,
-): ContextActions {
+) {
   const { connection } = panel;
   const draggedUris = (texts: readonly string[]): vscode.Uri[] =>
     texts.map((text) => draggedUri(text, webview)).filter((uri) => uri !== undefined);
   const attach = ({ attachments, refused }: AttachedFiles): void => {
-    if (attachments.length > 0) connection.command({ kind: "attach", attachments });
-    for (const text of refused) panel.shown.log.push({ kind: "notice", severity: "warning", text });
+    connection.command({ kind: "compose", attachments: [...attachments], refused: [...refused] });
   };
   return {
     "context-show": async () => {
       const { sessionId, agent } = panel.shown;
       if (sessionId === undefined || !agent.offers.hermes) return;
-      try {
-        connection.context(sessionId, await call(await agent.agent(), sessionMethods.context, { sessionId }));
-      } catch (error) {
-        connection.context(sessionId, { problem: messageOf(error) });
-      }
+      const contents = agent.agent().then((client) => call(client, sessionMethods.context, { sessionId }));
+      const context = await contents.catch((error: unknown) => ({ problem: messageOf(error) }));
+      connection.post({ type: "context", sessionId, context });
     },
     "mention-search": ({ id, query }) => mentions.search(connection, id, query),
     "attach-dropped": async ({ uris }) => attach(await attachFiles(draggedUris(uris), { within: true })),
@@ -49,5 +42,5 @@ export function contextActions(
         if (picked !== undefined) attach(await attachFiles(picked, { within: false }));
       }),
     "attach-suggested": ({ on }) => suggestion.switch(on),
-  };
+  } satisfies Partial<PanelActions>;
 }

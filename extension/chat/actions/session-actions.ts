@@ -13,8 +13,6 @@ import type { PromptContent } from "../prompt-queue.ts";
 import type { SessionHistory } from "../session-history.ts";
 import type { SessionRestores } from "../session-restores.ts";
 
-type SessionActions = ConversationActions & HistoryActions;
-
 type Parts = Pick<Services, "sessions" | "worker" | "panels" | "firstRun"> & {
   readonly panel: ChatPanel;
   readonly history: SessionHistory;
@@ -23,45 +21,12 @@ type Parts = Pick<Services, "sessions" | "worker" | "panels" | "firstRun"> & {
   readonly restores: SessionRestores;
 };
 
-/** Messages about the session of the panel: prompts, queue, answers, options, earlier messages, restores. */
-type ConversationActions = PanelActions<
-  | "ready"
-  | "prompt"
-  | "draft"
-  | "cancel"
-  | "resend"
-  | "fork-here"
-  | "earlier"
-  | "set-config"
-  | "permission"
-  | "answer"
-  | "memory-undo"
-  | "queue-remove"
-  | "queue-hold"
-  | "queue-edit"
-  | "queue-move"
-  | "queue-send"
-  | "queue-interrupt"
-  | "restore"
-  | "restore-preview"
-  | "restore-close"
-  | "restore-changes"
-  | "restore-undo"
->;
-
-export function sessionActions(parts: Parts): SessionActions {
+export function sessionActions(parts: Parts) {
   return { ...conversationActions(parts), ...historyActions(parts) };
 }
 
-function conversationActions({
-  sessions,
-  panels,
-  panel,
-  requests,
-  restores,
-  worker,
-  firstRun,
-}: Parts): ConversationActions {
+/** Messages about the session of the panel: prompts, queue, answers, options, earlier messages, restores. */
+function conversationActions({ sessions, panels, panel, requests, restores, worker, firstRun }: Parts) {
   return {
     ready: () => {
       if (panels.facts.folder !== "open") return undefined;
@@ -93,8 +58,7 @@ function conversationActions({
       if (sessionId === undefined) return;
       await withErrorMessage(vscode.l10n.t("The session cannot be forked"), async () => {
         panel.connection.command({ kind: "open-session", sessionId: await sessions.fork(sessionId, position) });
-        panel.connection.command({ kind: "compose", text });
-        if (attachments.length > 0) panel.connection.command({ kind: "attach", attachments });
+        panel.connection.command({ kind: "compose", text, attachments });
       });
     },
     earlier: ({ before, all }) => panel.shown.earlier.show(before, all === true),
@@ -129,7 +93,7 @@ function conversationActions({
       withErrorMessage(vscode.l10n.t("The changes cannot be shown"), () => restores.showChanges(position)),
     "restore-undo": ({ restoreId }) =>
       withErrorMessage(vscode.l10n.t("The restore cannot be undone"), () => restores.undo(restoreId)),
-  };
+  } satisfies Partial<PanelActions>;
 }
 
 function hasContent({ text, attachments = [] }: PromptContent): boolean {
@@ -137,21 +101,7 @@ function hasContent({ text, attachments = [] }: PromptContent): boolean {
 }
 
 /** Messages about sessions as a whole: list, open, rename, fork, export, delete. */
-type HistoryActions = PanelActions<
-  | "new-session"
-  | "history-close"
-  | "history-search"
-  | "history-more"
-  | "session-open"
-  | "session-open-tab"
-  | "session-rename"
-  | "session-shelve"
-  | "session-delete"
-  | "session-fork"
-  | "session-export"
->;
-
-function historyActions({ sessions, panel, history, worker, tabs }: Parts): HistoryActions {
+function historyActions({ sessions, panel, history, worker, tabs }: Parts) {
   return {
     "new-session": () => sessions.showNew(panel),
     "history-close": () => history.close(),
@@ -168,5 +118,5 @@ function historyActions({ sessions, panel, history, worker, tabs }: Parts): Hist
       }),
     "session-export": ({ sessionId }) =>
       withErrorMessage(vscode.l10n.t("The session cannot be exported"), () => exportSession(worker, sessionId)),
-  };
+  } satisfies Partial<PanelActions>;
 }

@@ -12,13 +12,11 @@ import type { ChatSession } from "../chat-session.ts";
 import type { PanelActions } from "../panel-page.ts";
 import type { ChatPanel } from "../panels.ts";
 
-type TaskActions = PanelActions<"task-stop" | "task-steer" | "task-open" | "task-refresh" | "task-earlier">;
-
-export function taskActions({ worker }: Pick<Services, "worker">, panel: ChatPanel): TaskActions {
+export function taskActions({ worker }: Pick<Services, "worker">, panel: ChatPanel) {
   const conversation = new TaskConversation({
     agent: () => worker.agent(),
     shown: () => panel.shown,
-    post: (message) => panel.connection.taskEvents(message),
+    post: (message) => panel.connection.post(message),
   });
   return {
     "task-stop": ({ callId, taskId }) =>
@@ -37,7 +35,7 @@ export function taskActions({ worker }: Pick<Services, "worker">, panel: ChatPan
     "task-open": ({ child }) => conversation.open(child),
     "task-refresh": ({ child }) => conversation.refresh(child),
     "task-earlier": ({ child, before }) => conversation.earlier(child, before),
-  };
+  } satisfies Partial<PanelActions>;
 }
 
 /** Minimum time between two refreshes, because each reads a page of the sub-agent's journal. Milliseconds. */

@@ -10,40 +10,13 @@ import { chooseModel } from "../../models/choose-model.ts";
 import { enterKey } from "../../models/enter-key.ts";
 import { withErrorMessage } from "../../notifications.ts";
 import type { Services } from "../../services.ts";
-import type { ChatSession } from "../chat-session.ts";
 import type { PanelActions, PanelRequest } from "../panel-page.ts";
 import type { ChatPanel } from "../panels.ts";
 
 /** Searches of the settings editor. */
 const SETTINGS = { hermes: "@ext:hermes-agent.hermes-vscode", network: "http.proxy" } as const;
 
-type ReviewActions = PanelActions<"open-review" | "keep-file" | "undo-file" | "keep-all" | "undo-all" | "redo-undone">;
-type EditorActions = PanelActions<
-  | "open-location"
-  | "show-terminal"
-  | "open-link"
-  | "check-paths"
-  | "open-picture"
-  | "manage-trust"
-  | "open-settings"
-  | "open-log"
-  | "open-folder"
->;
-type ProcessActions = PanelActions<"process-input" | "process-stop">;
-type ExtensionActions = PanelActions<
-  "extensions-list" | "extension-act" | "extension-open" | "extension-place" | "add-server"
->;
-type LearntActions = PanelActions<"learnt-open" | "learnt-undo" | "learnt-dismiss">;
-type ModelActions = PanelActions<"use-model" | "choose-model" | "set-key" | "open-setup">;
-
-type WorkspaceActions = ReviewActions &
-  EditorActions &
-  ProcessActions &
-  ExtensionActions &
-  LearntActions &
-  ModelActions;
-
-export function workspaceActions(services: Services, panel: ChatPanel): WorkspaceActions {
+export function workspaceActions(services: Services, panel: ChatPanel) {
   return {
     ...reviewActions(services, panel),
     ...editorActions(services, panel),
@@ -54,7 +27,7 @@ export function workspaceActions(services: Services, panel: ChatPanel): Workspac
   };
 }
 
-function reviewActions({ review, opener }: Services, panel: ChatPanel): ReviewActions {
+function reviewActions({ review, opener }: Services, panel: ChatPanel) {
   return {
     "open-review": ({ path: given, before }) => {
       if (panel.shown.agent.offers.remoteCwd !== undefined) {
@@ -66,34 +39,36 @@ function reviewActions({ review, opener }: Services, panel: ChatPanel): ReviewAc
       return document === undefined ? showFile(vscode.Uri.file(path), {}) : opener.openDiff(document, false);
     },
     "keep-file": ({ path }) => {
-      for (const document of review.documentsOf(path)) review.keepFile(document);
+      for (const document of review.documentsOf(path)) review.keep(document);
     },
     "undo-file": async ({ path }) => {
-      for (const document of review.documentsOf(path)) await review.undoFile(document);
+      for (const document of review.documentsOf(path)) await review.undo(document);
     },
     "keep-all": () => review.keepAll(),
     "undo-all": () => vscode.commands.executeCommand("hermes.undoAll"),
     "redo-undone": () => withErrorMessage(vscode.l10n.t("Not every edit could be redone"), () => review.redo()),
-  };
+  } satisfies Partial<PanelActions>;
 }
 
-function editorActions({ terminals, log }: Services, panel: ChatPanel): EditorActions {
+function editorActions({ terminals, log }: Services, panel: ChatPanel) {
   const { connection } = panel;
   return {
     "open-location": ({ type: _, path, ...place }) => showFile(uriIn(panel.shown, path), place),
     "show-terminal": ({ terminalId }) => terminals.show(terminalId),
     "open-link": ({ href }) => openLink(href),
-    "check-paths": async ({ paths }) => connection.pathsChecked(paths, await existingLinks(paths)),
+    "check-paths": async ({ paths }) =>
+      connection.post({ type: "paths-checked", asked: paths, existing: await existingLinks(paths) }),
     "open-picture": ({ mimeType, data }) => openPicture(`data:${mimeType};base64,${data}`),
     "open-settings": ({ about }) => openSettings(SETTINGS[about]),
     "open-log": () => log.show(true),
     "open-folder": ({ recent }) =>
       vscode.commands.executeCommand(recent ? "workbench.action.openRecent" : "vscode.openFolder"),
+    "new-worktree": () => vscode.commands.executeCommand("hermes.newWorktree"),
     "manage-trust": () => vscode.commands.executeCommand("workbench.trust.manage"),
-  };
+  } satisfies Partial<PanelActions>;
 }
 
-function processActions(panel: ChatPanel): ProcessActions {
+function processActions(panel: ChatPanel) {
   return {
     "process-input": ({ id, text }) =>
       withErrorMessage(vscode.l10n.t("The process cannot take the input"), async () => {
@@ -105,10 +80,10 @@ function processActions(panel: ChatPanel): ProcessActions {
       withErrorMessage(vscode.l10n.t("The process cannot be stopped"), async () => {
         await call(await panel.shown.agent.agent(), processMethods.stop, { sessionId: panel.openSessionId, id });
       }),
-  };
+  } satisfies Partial<PanelActions>;
 }
 
-function extensionActions({ extensions }: Services, panel: ChatPanel): ExtensionActions {
+function extensionActions({ extensions }: Services, panel: ChatPanel) {
   return {
     "extensions-list": () =>
       withErrorMessage(vscode.l10n.t("The extensions cannot be listed"), () => extensions.refresh(panel)),
@@ -118,10 +93,10 @@ function extensionActions({ extensions }: Services, panel: ChatPanel): Extension
     "add-server": () => vscode.commands.executeCommand("hermes.addServer"),
     "extension-place": ({ place }) =>
       withErrorMessage(vscode.l10n.t("The file cannot be opened"), () => extensions.openPlace(panel, place)),
-  };
+  } satisfies Partial<PanelActions>;
 }
 
-function learntActions({ learning }: Services): LearntActions {
+function learntActions({ learning }: Services) {
   return {
     "learnt-open": () => learning.show("learnt"),
     "learnt-undo": () => learning.undoNewest(),
@@ -129,22 +104,29 @@ function learntActions({ learning }: Services): LearntActions {
   };
 }
 
-function modelActions(services: Services, panel: ChatPanel): ModelActions {
+function modelActions(services: Services, panel: ChatPanel) {
   const { firstRun } = services;
   return {
     "use-model": async ({ choice }) => {
       await panel.shown.setConfig("model", choice);
       await firstRun.close();
     },
-    "choose-model": ({ again }) => sendAfter(panel.shown, again, () => chooseModel(services)),
-    "set-key": ({ type: _, again, ...wanted }) => sendAfter(panel.shown, again, () => enterKey(services, wanted)),
+    "choose-model": ({ again }) => sendAfter(panel, again, () => chooseModel(services)),
+    "set-key": ({ type: _, again, ...wanted }) => sendAfter(panel, again, () => enterKey(services, wanted)),
     "open-setup": () => firstRun.open(),
-  };
+  } satisfies Partial<PanelActions>;
 }
 
-/** Sends a message of the session once its cause of failure is gone; `step` resolves to false when the user cancels. */
-async function sendAfter(session: ChatSession, message: Again, step: () => Promise<boolean>): Promise<void> {
-  if (!(await step()) || message === undefined) return;
+/**
+ * Sends a message of the session once its cause of failure is gone; `step` resolves to false when the user cancels. VS Code
+ * gives the focus to the editor after a box of its own: it returns to the message.
+ */
+async function sendAfter(panel: ChatPanel, message: Again, step: () => Promise<boolean>): Promise<void> {
+  const { shown: session } = panel;
+  const isDone = await step();
+  await panel.reveal();
+  panel.connection.command({ kind: "compose" });
+  if (!isDone || message === undefined) return;
   const { position, ...content } = message;
   if (position === undefined) session.prompt(content);
   else session.dispatch({ type: "resend", position, ...content });

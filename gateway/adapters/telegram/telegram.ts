@@ -137,11 +137,6 @@ class Telegram implements Adapter {
     await this.#api.sendChatAction(id, "typing", thread === undefined ? {} : { message_thread_id: thread });
   }
 
-  async chatInfo(chat: string): Promise<{ readonly name: string }> {
-    const info = await this.#api.getChat(addressOf(chat).id);
-    return { name: info.title ?? info.username ?? info.first_name ?? chat };
-  }
-
   async #poll(host: AdapterHost, bot: Bot): Promise<void> {
     const { signal } = this.#ended;
     let offset = Number(host.saved ?? 0);

@@ -152,7 +152,9 @@ test("A server with TLS speaks WebSocket and HTTP/2, and a client that does not 
   });
   void wary.initialize();
   expect(await wary.exited).toBe(1);
-  expect(said).toContain(`localhost:${port}/acp cannot be reached: unable to verify the first certificate`);
+  expect(said).toContain(
+    `localhost:${port}/acp cannot be reached: unable to verify the first certificate. Add its certificate authority`,
+  );
   const session = http2.connect(`https://localhost:${port}`, { ca: readFileSync(AUTHORITY) });
   const authorization = `Bearer ${TOKEN}`;
   const stream = session.request({

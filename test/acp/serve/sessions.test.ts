@@ -1,9 +1,10 @@
 // Sessions of a server live above its connections.
 import { expect, onTestFinished, test } from "vitest";
+import { remoteStream, remoteUrl } from "../../../agent-core/protocol/remote-stream.ts";
 import type { Json } from "../../support/acp-client.ts";
 import type { Part } from "../../support/model-server/answer.ts";
 import { call, hold, type ModelServer, say, startModelServer } from "../../support/model-server/model-server.ts";
-import { rawStream, type ServedAgent, ServedClient, serveAgent, wireTo } from "../../support/served-agent.ts";
+import { rawStream, type ServedAgent, ServedClient, serveAgent, TOKEN, wireTo } from "../../support/served-agent.ts";
 
 async function served(
   options: Parameters<typeof serveAgent>[0] = {},
@@ -31,16 +32,6 @@ async function connected(
 function numberOf({ _meta }: Json): number {
   return (_meta as { hermes: { seq: number } }).hermes.seq;
 }
-
-test.each(["ws", "http"] as const)("A prompt over %s is answered as over stdio", async (scheme) => {
-  const { agent, model } = await served();
-  model.script({ parts: [call("read_file", { path: "a.txt" })] }, say("It has three lines."));
-  const client = await connected(agent.port, { scheme });
-  const id = await client.newSession();
-  expect((await client.prompt(id, "How long is a.txt?")).result).toMatchObject({ stopReason: "end_turn" });
-  expect(client.text()).toBe("It has three lines.");
-  expect(client.of("tool_call_update").at(-1)).toMatchObject({ status: "completed" });
-});
 
 test.each(["ws", "http"] as const)(
   "A turn goes on without its connection over %s, and the client gets the rest and the result when it is back",
@@ -192,4 +183,15 @@ test("A load that is repeated after a loss gets the whole conversation once", as
   expect((await back.request("session/load", load)).error).toBeUndefined();
   expect(back.text()).toBe("stored");
   expect(back.of("user_message_chunk")).toHaveLength(1);
+});
+
+test("A stream of our own clients ends by its signal, also while a client reads and writes it", async () => {
+  const { agent } = await served();
+  const ending = new AbortController();
+  const remote = { url: remoteUrl(`ws://127.0.0.1:${agent.port}`), token: TOKEN };
+  const client = await connected(agent.port, { stream: remoteStream(remote, { signal: ending.signal }) });
+  expect(agent.hub.connections).toBe(1);
+  ending.abort();
+  expect(await client.ended).toBeUndefined();
+  await expect.poll(() => agent.hub.connections).toBe(0);
 });

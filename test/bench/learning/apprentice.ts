@@ -40,9 +40,12 @@ export type Saying = {
   readonly value: string;
   readonly sentence: string;
 };
+/** Skill with wrong steps that a person adds. */
+export const BAD_SKILL = "release-notes";
+
 /** A value that the model acted on, and the place where it found it: text beside the conversation is `brought`. */
 export type Use = { readonly topic: Topic; readonly subject: string; readonly value: string; readonly from: Place };
-type Place = "user" | "refusal" | "brought" | "read" | "default";
+type Place = "user" | "refusal" | "brought" | "skill" | "read" | "default";
 export type Action =
   | { readonly kind: "say"; readonly text: string }
   | { readonly kind: "call"; readonly name: string; readonly input: Readonly<Record<string, string>> };
@@ -174,7 +177,11 @@ function mainCall(scene: Scene): Extract<Action, { kind: "call" }> | undefined {
   } = scene;
   const shell = toolWith(tools, ["command"]) ?? "";
   const writer = toolWith(tools, ["path", "content"]) ?? "";
-  const write = (path: string, content: string) => ({ kind: "call", name: writer, input: { path, content } }) as const;
+  const [name] = refusedNames(scene);
+  const write = (path: string, content: string) => {
+    const head = name === undefined || content.includes(name) ? "" : `# ${name}\n`;
+    return { kind: "call", name: writer, input: { path, content: `${head}${content}` } } as const;
+  };
   const run = (command: string) => ({ kind: "call", name: shell, input: { command } }) as const;
   const known = knownOf(scene);
   const value = known[0] ?? DEFAULTS[topic];
@@ -192,6 +199,15 @@ function mainCall(scene: Scene): Extract<Action, { kind: "call" }> | undefined {
     case "release":
       return undefined;
   }
+}
+
+/** Names that a refused call of this task should have written. */
+function refusedNames({ now, tools }: Scene): readonly string[] {
+  const writer = toolWith(tools, ["path", "content"]);
+  const results = now.flatMap(({ name, result }) => (name === writer ? [result] : []));
+  return results.flatMap((result) =>
+    understand(result).flatMap(({ topic, value }) => (topic === "header" ? [value] : [])),
+  );
 }
 
 /** Values for the task, the most credible ones first: the user's words, a refused call, what was brought, what was read. */
@@ -260,7 +276,8 @@ function releaseCall(scene: Scene): Extract<Action, { kind: "call" }> | undefine
   const view = viewCall(scene);
   if (view !== undefined) return view;
   const plan = planOf(scene);
-  const runs = now.filter(({ input }) => input["command"]?.startsWith("bin/"));
+  // A refused call that names the steps did not run.
+  const runs = now.filter(({ input, result }) => input["command"]?.startsWith("bin/") && !isPlan(stepsIn(result)));
   const isFailed = ({ result }: Made): boolean => /run bin\/\w+ first|not found|No such/i.test(result);
   if (plan.length > 0 && !runs.some(isFailed)) {
     const step = plan[runs.length];
@@ -284,13 +301,25 @@ function releaseCall(scene: Scene): Extract<Action, { kind: "call" }> | undefine
 /** A skill whose description fits, once a session. */
 function viewCall(scene: Scene): Extract<Action, { kind: "call" }> | undefined {
   const viewer = viewerIn(scene.tools);
-  const skills = scene.brought
-    .split("\n")
-    .flatMap((line) => (SIGNS.release.test(line) ? (LISTED.exec(line)?.[1] ?? []) : []));
+  const words = wordsIn(scene.typed[0] ?? "");
+  const listed = scene.brought.split("\n").flatMap((line) => {
+    const [, name] = LISTED.exec(line) ?? [];
+    const fit = wordsIn(line).filter((word) => words.includes(word)).length;
+    return name === undefined || fit === 0 ? [] : [{ name, fit }];
+  });
+  const best = Math.max(...listed.map(({ fit }) => fit));
+  const skills = listed.flatMap(({ name, fit }) => (fit === best ? [name] : []));
   const isNew = !scene.made.some(({ name }) => name === viewer);
   if (viewer === undefined || skills.length === 0 || !isNew || !heeds(scene, "skill")) return undefined;
   const name = new Chance(scene.mind.salt, scene.job.n, "skill").pick([...new Set(skills)]);
   return { kind: "call", name: viewer, input: { name } };
+}
+
+const segmenter = new Intl.Segmenter(undefined, { granularity: "word" });
+
+function wordsIn(text: string): readonly string[] {
+  const words = [...segmenter.segment(text.toLowerCase())].filter(({ isWordLike }) => isWordLike === true);
+  return words.map(({ segment }) => segment).filter((word) => word.length > 1);
 }
 
 /** Item of a list with its name first. */
@@ -302,12 +331,25 @@ function viewerIn(tools: readonly WireTool[]): string | undefined {
 
 /** The steps that a text lists: a skill that was read, or what was brought. */
 function planOf(scene: Scene): readonly string[] {
-  const { made, brought, mind, tools } = scene;
-  const viewed = made.filter(({ name }) => name === viewerIn(tools)).map(({ result }) => stepsIn(result));
-  const listed = heeds(scene, "release") ? brought.split(/\n(?=\n|#|- )/).map(stepsIn) : [];
-  const plan = [...listed, ...viewed].findLast((steps) => steps.length >= STEPS - 1) ?? [];
-  mind.onUse({ topic: "release", subject: "", value: plan.join(" "), from: plan.length > 0 ? "brought" : "default" });
-  return plan;
+  const { made, now, brought, mind, tools } = scene;
+  const from = (where: Place) => (steps: readonly string[]) => ({ steps, from: where });
+  const viewed = made
+    .filter(({ name }) => name === viewerIn(tools))
+    .map(({ input, result }) => from(input["name"] === BAD_SKILL ? "skill" : "brought")(stepsIn(result)));
+  const listed = heeds(scene, "release")
+    ? brought.split(/\n(?=\n|#|- )/).map((text) => from("brought")(stepsIn(text)))
+    : [];
+  const told = now.map(({ result }) => from("brought")(stepsIn(result))).filter(({ steps }) => isPlan(steps));
+  const skill = viewed.at(-1);
+  // Steps of a refused call come last, unless the model has just read them.
+  const plans = [...listed, ...viewed, ...told.filter(({ steps }) => steps.join() !== skill?.steps.join())];
+  const plan = plans.findLast(({ steps }) => isPlan(steps)) ?? from("default")([]);
+  mind.onUse({ topic: "release", subject: "", value: plan.steps.join(" "), from: plan.from });
+  return plan.steps;
+}
+
+function isPlan(steps: readonly string[]): boolean {
+  return steps.length >= STEPS - 1;
 }
 
 function nameOf({ input }: Made): string {

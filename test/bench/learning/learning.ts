@@ -19,6 +19,8 @@ const { values } = parseArgs({
     rows: { type: "string", default: join("test-results", `learning-${randomBytes(6).toString("hex")}`) },
     /** Drawn at the first run; equal salts give equal worlds. */
     salt: { type: "string" },
+    /** Folder in which homes and projects stay; default: none does. */
+    keep: { type: "string" },
   },
 });
 // In memory where the system allows it: each row writes some thousand small files.
@@ -29,7 +31,8 @@ for (let seed = Number(values.from); seed < Number(values.from) + Number(values.
     const path = join(values.rows, `${arm.name}-${seed}.json`);
     if (existsSync(path)) continue;
     const [days, tasks, noise] = [Number(values.days), Number(values.tasks), Number(values.noise)];
-    const run = await runArm({ arm, seed, salt, days, tasks, noise });
+    const keep = values.keep === undefined ? undefined : join(values.keep, `${arm.name}-${seed}`);
+    const run = await runArm({ arm, seed, salt, days, tasks, noise, keep });
     writeFileSync(path, JSON.stringify(run));
     process.stderr.write(`${arm.name} ${seed}: ${(run.milliseconds / 1_000).toFixed(0)} s\n`);
   }

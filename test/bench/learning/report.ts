@@ -23,6 +23,7 @@ export const ARMS: readonly Arm[] = [
   arm("flipping", { world: "flipping" }),
   arm("flipping-off", { world: "flipping", learning: NONE, memory: false }),
   arm("obvious", { world: "obvious" }),
+  arm("obvious-off", { world: "obvious", learning: NONE, memory: false }),
 ];
 
 /** Throws an Error that names the known arms. */
@@ -46,8 +47,16 @@ const ROWS: readonly Row[] = [
       measure: (task) => (task.topic === topic ? percent(task.firstTry) : undefined),
     }),
   ),
+  {
+    name: "right at once of what was stated before, %",
+    measure: ({ isTold, firstTry }) => (isTold === true ? percent(firstTry) : undefined),
+  },
+  ...(["unstated", "absent", "contested", "unheeded"] as const).map(
+    (kind): Row => ({ name: `lost: ${kind}, %`, measure: ({ loss }) => percent(loss === kind) }),
+  ),
   { name: "corrections a task", measure: ({ corrections }) => corrections },
-  { name: "misled by a brought line, %", measure: ({ misled }) => percent(misled) },
+  { name: "misled by a learnt line, %", measure: ({ misled }) => percent(misled === "learnt") },
+  { name: "misled by the skill that a person added, %", measure: ({ misled }) => percent(misled === "skill") },
   ...(["true", "outdated", "foreign", "invented", "injected", "aside"] as const).map(
     (kind): Row => ({ name: `lines in a request: ${kind}`, measure: ({ lines }) => lines[kind] }),
   ),

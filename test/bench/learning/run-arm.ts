@@ -8,7 +8,7 @@ import { type Clock, systemClock } from "../../../agent-core/platform/clock.ts";
 import { parseEntry } from "../../../agent-core/sessions/entry.ts";
 import { AcpAgent } from "../../support/acp-agent.ts";
 import { call, type ModelServer, say, startModelServer } from "../../support/model-server/model-server.ts";
-import { act, textOf, type Use, understand, type WireMessage, type WireTool } from "./apprentice.ts";
+import { act, BAD_SKILL, textOf, type Use, understand, type WireMessage, type WireTool } from "./apprentice.ts";
 import { Chance } from "./chance.ts";
 import { answerAbout, type Tally } from "./extractor.ts";
 import { HOSTILE, REQUESTS, type Topic, VALUES } from "./languages.ts";
@@ -32,6 +32,8 @@ export type RunOptions = {
   readonly tasks: number;
   /** Share of each kind of error in answers about past sessions. */
   readonly noise: number;
+  /** Folder that is kept; default: a temporary one. */
+  readonly keep?: string | undefined;
 };
 
 export type TaskRecord = {
@@ -40,10 +42,14 @@ export type TaskRecord = {
   /** Right without a correction and without a failing command. */
   readonly firstTry: boolean;
   readonly corrections: number;
-  /** The model acted on a line beside the conversation that does not hold. */
-  readonly misled: boolean;
+  /** Text beside the conversation that the model acted on and that does not hold. Steps too many that do no harm count, too. */
+  readonly misled: "learnt" | "skill" | undefined;
   /** Sayings in the first request beside the conversation. */
   readonly lines: Readonly<Record<Standing | "injected" | "aside", number>>;
+  /** The user stated the task's need on an earlier day. Undefined for a release, whose steps nobody states. */
+  readonly isTold: boolean | undefined;
+  /** Stage at which a task that was not right at once was lost. */
+  readonly loss: Loss | undefined;
   /** Values that the user stated on an earlier day, and those of them that are not in the request. */
   readonly stated: number;
   readonly lost: number;
@@ -51,6 +57,12 @@ export type TaskRecord = {
   readonly injected: number;
   readonly tokens: number;
 };
+
+/**
+ * `unstated`: the need was not stated on an earlier day. `absent`: its value is not in the request. `contested`: beside another
+ * one that does not hold. `unheeded`: alone, and not followed.
+ */
+export type Loss = "unstated" | "absent" | "contested" | "unheeded";
 
 export type ArmRun = {
   readonly arm: string;
@@ -112,8 +124,8 @@ export async function runArm(options: RunOptions): Promise<ArmRun> {
 class Simulation {
   readonly #options: RunOptions;
   readonly #server: ModelServer;
-  readonly #folder = mkdtempSync(join(tmpdir(), "hermes-learning-"));
-  readonly #home = join(this.#folder, "home");
+  readonly #folder: string;
+  readonly #home: string;
   readonly #world: World;
   readonly #clock = new SimulationClock();
   readonly #agent: AcpAgent;
@@ -129,7 +141,9 @@ class Simulation {
     const { arm, seed, salt } = options;
     this.#options = options;
     this.#server = server;
-    mkdirSync(this.#home);
+    this.#folder = options.keep ?? mkdtempSync(join(tmpdir(), "hermes-learning-"));
+    this.#home = join(this.#folder, "home");
+    mkdirSync(this.#home, { recursive: true });
     const config = {
       terminal: { sandbox: "off" },
       agent: { coding_context: "off", disabled_toolsets: arm.memory ? [] : ["memory", "session_search"] },
@@ -172,7 +186,7 @@ class Simulation {
   async stop(): Promise<void> {
     await this.#agent.stop();
     await this.#server.stop();
-    rmSync(this.#folder, { recursive: true, force: true });
+    if (this.#options.keep === undefined) rmSync(this.#folder, { recursive: true, force: true });
   }
 
   #answer(body: ModelServer["requests"][number]["body"]) {
@@ -210,6 +224,8 @@ class Simulation {
     this.#uses = [];
     this.#brought = undefined;
     const stated = this.#world.stated(task.project, task.day);
+    const told = stated.filter(({ topic, subject }) => topic === task.topic && subject === task.subject);
+    const isTold = task.topic === "release" ? undefined : told.length > 0;
     const { result } = await this.#agent.request("session/new", { cwd: task.project, mcpServers: [] });
     const sessionId = String(result?.["sessionId"]);
     const corrections = await this.#converse(sessionId, task);
@@ -218,20 +234,43 @@ class Simulation {
     const failed = failedCommands(join(sessionsFolder(this.#home), `${sessionId}.jsonl`));
     cleanUp(task);
     const sayings = understand(this.#brought ?? "");
+    const firstTry = corrections === 0 && failed === 0;
     const isMissing = ({ topic, subject, value }: (typeof stated)[number]): boolean =>
       !sayings.some((each) => each.topic === topic && each.subject === subject && each.value === value);
     return {
       day: task.day,
       topic: task.topic,
       corrections,
-      firstTry: corrections === 0 && failed === 0,
-      misled: this.#uses.some((use) => use.from === "brought" && !this.#holds(use, task.project)),
+      firstTry,
+      isTold,
+      loss: firstTry ? undefined : this.#lossOf(task, isTold, sayings),
+      misled: this.#misledBy(task.project),
       lines: this.#counted(sayings, task.project),
       stated: stated.length,
       lost: stated.filter(isMissing).length,
       injected: this.#uses.filter(({ value, from }) => value === HOSTILE && from === "brought").length,
       tokens: this.#tokens - before,
     };
+  }
+
+  #misledBy(project: string): TaskRecord["misled"] {
+    const wrong = this.#uses.filter(({ from }) => from === "brought" || from === "skill");
+    const [use] = wrong.filter((each) => !this.#holds(each, project));
+    return use && (use.from === "skill" ? "skill" : "learnt");
+  }
+
+  #lossOf(task: Task, isTold: boolean | undefined, sayings: ReturnType<typeof understand>): Loss {
+    const { topic, subject, project } = task;
+    const plan = this.#uses.find((use) => use.topic === "release");
+    if (plan !== undefined) {
+      if (plan.value === "") return "absent";
+      return this.#holds(plan, project) ? "unheeded" : "contested";
+    }
+    if (isTold === false) return "unstated";
+    const found = sayings.filter((each) => each.topic === topic && each.subject === subject);
+    const standings = found.map(({ value }) => this.#world.standing(topic, subject, value, project));
+    if (!standings.includes("true")) return "absent";
+    return standings.some((standing) => standing !== "true") ? "contested" : "unheeded";
   }
 
   #holds({ topic, subject, value }: Use, project: string): boolean {
@@ -275,7 +314,7 @@ class Simulation {
 
   /** A skill by hand that fits the releases and lists wrong steps. */
   #writeBadSkill(): void {
-    const folder = join(this.#home, "skills", "release-notes");
+    const folder = join(this.#home, "skills", BAD_SKILL);
     mkdirSync(folder, { recursive: true });
     const steps = new Chance(this.#options.salt, "bad")
       .sample(VALUES.step, STEPS)
@@ -283,7 +322,7 @@ class Simulation {
     const title = REQUESTS.release[this.#world.language].replace(/ ?\{n\}.*$/, "");
     writeFileSync(
       join(folder, "SKILL.md"),
-      `---\nname: release-notes\ndescription: ${title} (publish a release).\n---\n# Steps\n\n${steps.join("\n")}\n`,
+      `---\nname: ${BAD_SKILL}\ndescription: ${title} (publish a release).\n---\n# Steps\n\n${steps.join("\n")}\n`,
     );
   }
 }

@@ -193,7 +193,10 @@ export class World {
     for (const value of need.values) need.past.delete(value);
     need.said = 0;
     need.changed = day;
-    if (need.topic === "suite" || need.topic === "release") this.#writePrograms(need);
+    if (need.topic !== "suite" && need.topic !== "release") return;
+    this.#writePrograms(need);
+    git(need.project, "add", "-A"); // a correction resets the project to its last commit
+    git(need.project, "commit", "-qm", "programs");
   }
 
   #shock(day: number): void {
@@ -288,6 +291,7 @@ function isDone(
     case "header":
       return textOf(`notes/${n}.txt`).split("\n")[0]?.includes(value) === true && textOf(`notes/${n}.txt`) !== "";
     case "folder":
+      if (value === "") return textOf(`${place}/${n}.txt`) === "2\n"; // no folder is left alone
       return textOf(`src/${n}.txt`) === "2\n" && (textOf(`${place}/${n}.txt`) === "1\n" || !values.includes(place));
     case "suite":
       return textOf(".ran").trim().split("\n").at(-1) === value;

@@ -25,7 +25,7 @@ function item(days: number, given: Given): LearntItem {
     state: "active",
     pinned: false,
     actions: ["pin", "undo", "forget"],
-    path: "/home/ada/.hermes/learning/user-model.md",
+    path: "/home/ada/.hermes/learning/entities/user.md",
     ...given,
   };
 }

@@ -227,6 +227,11 @@ export class Panel {
     return this.#started().vscode.dialogs.warnings;
   }
 
+  /** Texts of new files that the extension opened, newest last. */
+  get newTexts(): readonly string[] {
+    return this.#started().vscode.files.newTexts;
+  }
+
   /** Texts typed into terminals of the user's shell, newest last. */
   get typed(): readonly string[] {
     return this.#started().vscode.dialogs.typed;

@@ -214,12 +214,23 @@ export class ThinFiles {
     registerFileSystemProvider: () => new Disposable(),
     onDidChangeNotebookDocument: () => new Disposable(),
     decode: (bytes: Uint8Array) => Promise.resolve(new TextDecoder().decode(bytes)),
-    openTextDocument: (uri: Uri | string) => this.open(typeof uri === "string" ? Uri.file(uri) : uri),
+    openTextDocument: (what: Uri | string | { readonly content: string }) => {
+      if (typeof what === "object" && "content" in what) return this.#openNew(what.content);
+      return this.open(typeof what === "string" ? Uri.file(what) : what);
+    },
     applyEdit: (edit: WorkspaceEdit) => this.#apply(edit),
   };
 
   get unsaved(): readonly ThinDocument[] {
     return [...this.#unsaved.values()];
+  }
+
+  /** Texts of new files that were opened without a place. */
+  readonly newTexts: string[] = [];
+
+  async #openNew(content: string): Promise<ThinDocument> {
+    this.newTexts.push(content);
+    return new ThinDocument(Uri.parse(`untitled:Untitled-${this.newTexts.length}`), content, () => Promise.resolve());
   }
 
   async open(uri: Uri): Promise<ThinDocument> {

@@ -76,7 +76,7 @@ export class ThinVSCode {
   readonly tabs: ThinTab[] = [];
   readonly #options: ThinVSCodeOptions;
   readonly #settings: Record<string, unknown>;
-  readonly #files = new ThinFiles();
+  readonly files = new ThinFiles();
   readonly #commands = new Map<string, Run>();
   readonly #subscriptions: { dispose(): unknown }[] = [];
   readonly #fromPanel = new EventEmitter<unknown>();
@@ -239,9 +239,9 @@ export class ThinVSCode {
     const workspaceFolder = { uri, name: "workspace", index: 0 };
     this.#folders.push(workspaceFolder);
     const pathOf = (place: Uri | string): string => (typeof place === "string" ? place : place.fsPath);
-    const unsaved = (): unknown => this.#files.unsaved;
+    const unsaved = (): unknown => this.files.unsaved;
     return {
-      ...this.#files.workspace,
+      ...this.files.workspace,
       notebookDocuments: [],
       get textDocuments() {
         return unsaved();
@@ -317,11 +317,11 @@ function api({ language, isWeb, ...parts }: Parts): object {
     },
     l10n: l10n(language),
     languages: {
+      getLanguages: () => Promise.resolve(["typescript"]),
       registerCodeActionsProvider: () => new Disposable(),
       registerCodeLensProvider: () => new Disposable(),
       registerHoverProvider: () => new Disposable(),
-      createDiagnosticCollection: () =>
-        Object.assign(new Disposable(), { set: () => undefined, clear: () => undefined }),
+      createDiagnosticCollection: () => Object.assign(new Disposable(), { set: never, clear: never }),
       onDidChangeDiagnostics: never,
       getDiagnostics: () => [],
     },

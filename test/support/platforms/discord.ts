@@ -50,6 +50,13 @@ export class FakeDiscord extends FakePlatform {
     });
   }
 
+  /** The user edits a message, then deletes it. */
+  editAndDelete(id: string, text: string): void {
+    const message = { id, channel_id: "70", author: { id: "7", username: "ada" }, content: text };
+    this.#emit("MESSAGE_UPDATE", { ...message, timestamp: new Date().toISOString(), mentions: [], attachments: [] });
+    this.#emit("MESSAGE_DELETE", { id, channel_id: "70" });
+  }
+
   press({ chat, id, buttons }: Shown, label: string, user = "7"): void {
     const custom = buttons.find((button) => button.label === label)?.data ?? "";
     const person = { id: user, username: "ada" };

@@ -50,6 +50,17 @@ export class FakeSlack extends FakePlatform {
       });
   }
 
+  /** The user edits a message, then deletes it. */
+  editAndDelete(ts: string, text: string): void {
+    const changed = { type: "message", channel: "D7", channel_type: "im", ts: (Date.now() / 1_000).toFixed(6) };
+    const message = { type: "message", user: "7", text, ts };
+    for (const rest of [
+      { subtype: "message_changed", message },
+      { subtype: "message_deleted", deleted_ts: ts },
+    ])
+      this.#emit("events_api", { team_id: "T1", event: { ...changed, ...rest } });
+  }
+
   press({ chat, id, buttons }: Shown, label: string, user = "7"): void {
     const value = buttons.find((button) => button.label === label)?.data ?? "";
     const [channel, thread] = chat.split(":");

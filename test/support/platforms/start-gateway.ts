@@ -56,7 +56,7 @@ export async function startGateway(platform: FakePlatform, options: TestGatewayO
   const begin = async () => {
     const service = agentApp({ version: "0.0.0-test", environment, local: nodeHost(), log });
     const settings = await gatewaySettings(environment);
-    const gateway = new Gateway({ settings, app: service.app, version: "0.0.0-test", clock: systemClock, log });
+    const gateway = new Gateway({ settings, service, clock: systemClock, log });
     return { gateway, service };
   };
   let running: Awaited<ReturnType<typeof begin>> | undefined = await begin();

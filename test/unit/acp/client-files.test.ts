@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type AgentContext, RequestError } from "@zed-industries/agent-client-protocol";
 import { expect, test } from "vitest";
@@ -120,12 +120,12 @@ test("the model learns the text of a file that the editor formats as it saves it
 });
 
 /** An editor that does not notice changes on the disk by itself. */
-function slowEditor(canWrite = true) {
+function slowEditor(canWrite = true, first = "A\n", shown = first) {
   const bench = toolBench();
   const path = join(bench.folder, "a.txt");
   const disk = (text: string): void => writeFileSync(path, text);
-  disk("A\n");
-  const editor = { copy: "A\n" };
+  disk(first);
+  const editor = { copy: shown };
   const request = (method: string, { content }: { readonly content: string }): Promise<object> => {
     if (method === "fs/read_text_file") return Promise.resolve({ content: editor.copy });
     editor.copy = content;
@@ -151,7 +151,7 @@ function slowEditor(canWrite = true) {
   };
   const write = async (expected: string, after: string): Promise<boolean> =>
     (await files.guardedWrite({ path, expected, after, purpose: "edit" }, signal)).ok;
-  return { disk, editor, read, write, onDisk: () => readFileSync(path, "utf8") };
+  return { path, disk, editor, read, write, onDisk: () => readFileSync(path, "utf8") };
 }
 
 test("an editor's old copy of a file that a command changed never counts as the user's text", async () => {
@@ -204,4 +204,26 @@ test("an old text that the user restores in an editor that had the present one i
   expect(await read()).toBe("editor A");
   disk("A\n"); // saved
   expect(await read()).toBe("disk A");
+});
+
+test.each([
+  ["gives LF for CRLF", "A\r\nB\r\n", "A\nB\n", "A\r\nC\r\n"],
+  ["adds a last line end", "A\nB", "A\nB\n", "A\nC"],
+  ["leaves the last line end out", "A\nB\n", "A\nB", "A\nC\n"],
+])("a file is the disk's in an editor that %s, also after a command changed it", async (_, first, shown, changed) => {
+  const { disk, read, write, onDisk } = slowEditor(false, first, shown);
+  expect(await read()).toBe(`disk ${first.trimEnd()}`);
+  disk(changed);
+  expect(await read()).toBe(`disk ${changed.trimEnd()}`);
+  expect(await write(changed, first)).toBe(true);
+  expect(onDisk()).toBe(first);
+});
+
+test("an editor's copy of a file that a command removed is no unsaved document", async () => {
+  const { path, editor, read } = slowEditor();
+  expect(await read()).toBe("disk A");
+  rmSync(path);
+  expect(await read()).toContain("does not exist");
+  editor.copy = "A, and more of the user\n";
+  expect(await read()).toBe("editor A, and more of the user");
 });

@@ -46,15 +46,17 @@ describe("a link to a file with an unusual name", () => {
     "Ünïcode ✓.md",
     "a b.ts",
   ];
-  test.each(names)("%s is that file, encoded or as written", (name) => {
+  test.each(names)("%s is that file, encoded, as written, or as a plain path", (name) => {
     const path = join(mkdtempSync(join(tmpdir(), "hermes-links-")), name);
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, "x");
-    for (const uri of [pathToFileURL(path).href, `file://${path}`]) {
+    for (const uri of [pathToFileURL(path).href, `file://${path}`, `FILE:${path}`, path]) {
       const [part] = userMessage([{ type: "resource_link", uri, name }]);
       expect(part).toMatchObject({ text: `[Attached file: ${path}]` });
-      const [lines] = userMessage([{ type: "resource_link", uri: `${uri}#L3-L9`, name }]);
-      expect(lines).toMatchObject({ text: `[Attached lines 3-9 of ${path}]` });
+      for (const lines of ["#L3-L9", "#L3C1-L9C4", "#L3:9"]) {
+        const [attached] = userMessage([{ type: "resource_link", uri: `${uri}${lines}`, name }]);
+        expect(attached).toMatchObject({ text: `[Attached lines 3-9 of ${path}]` });
+      }
     }
   });
 

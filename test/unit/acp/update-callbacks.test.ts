@@ -76,7 +76,7 @@ test("a finished edit has a diff again only if the user's review changed it", ()
   expect(sent.at(-1)).toMatchObject({ status: "completed", content: [{ type: "diff", newText: "c" }] });
 });
 
-test("what a call still does after its end, or after its turn, opens no call", () => {
+test("an event of a call after its end, or after its turn, opens no call", () => {
   const result = { ok: false, text: "cancelled" };
   const late = [
     { type: "activity", callId: "c1", activity: { type: "output", text: "more" } },

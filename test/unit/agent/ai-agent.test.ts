@@ -218,7 +218,7 @@ test("an interrupted answer leaves no answer in the history, and the next prompt
     },
     say("whole"),
   );
-  const agent = agentWith({ streamDelta: ({ text }) => text === "half of" && agent.interrupt() });
+  const agent = agentWith({ streamDelta: ({ text }) => text === "half of" && agent.turns.interrupt() });
   expect(await agent.runConversation({ userMessage: "go" })).toMatchObject({
     stopReason: "cancelled",
     finalResponse: "",
@@ -261,7 +261,7 @@ test("a call that is cancelled while it waits for its permission counts as rejec
   const finished: unknown[] = [];
   const agent: AIAgent = agentWith({
     approval: () => {
-      agent.interrupt();
+      agent.turns.interrupt();
       return Promise.resolve({ kind: "unavailable" });
     },
     toolProgress: (event) => event.type === "finished" && finished.push(event.result),

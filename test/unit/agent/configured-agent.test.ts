@@ -28,7 +28,7 @@ providers:
     stale_timeout_seconds: 5
 `;
 
-test("a model gets the address and key of the user's own provider; the environment overrides them", async () => {
+test("a model gets the address and key of the user's own provider; the environment overrides them, but not by empty variables", async () => {
   const yaml = `${PROVIDERS}\nmodel:\n  default: m\n  provider: own\n`;
   expect((await configured(yaml, { OWN_KEY: "k" })).environment).toMatchObject({
     HERMES_MODEL: "m",
@@ -37,6 +37,11 @@ test("a model gets the address and key of the user's own provider; the environme
     HERMES_API_KEY: "k",
   });
   expect((await configured(yaml, { HERMES_MODEL: "other" })).environment).toMatchObject({ HERMES_MODEL: "other" });
+  const empty = { HERMES_MODEL: "", HERMES_BASE_URL: " " };
+  expect((await configured(yaml, empty)).environment).toMatchObject({
+    HERMES_MODEL: "m",
+    HERMES_BASE_URL: "http://127.0.0.1:9/v1",
+  });
 });
 
 test("a provider's dialect is part of its section", async () => {

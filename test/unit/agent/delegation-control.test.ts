@@ -193,7 +193,7 @@ test("sub-agents have the model of the settings or of their task, and their toke
     "tiny",
     "test-model",
   ]);
-  expect(bench.agent.usage.inputTokens).toBe(4 * (alpha?.usage.inputTokens ?? 0));
+  expect(bench.agent.setup.ledger.sum.inputTokens).toBe(4 * (alpha?.usage.inputTokens ?? 0));
 });
 
 test("sub-agents share the parent's budget when the settings say so", async () => {

@@ -140,7 +140,7 @@ test("a cancel at any moment ends all requests and commands, leaves whole journa
     bench.model.forget();
     const turn = bench.agent.runConversation({ userMessage: "go", conversationHistory: [] });
     await delay(moment * WORK_MS);
-    bench.agent.interrupt();
+    bench.agent.turns.interrupt();
     expect((await turn).stopReason).toBe("cancelled");
     await Promise.all(bench.model.requests.map(({ closed }) => closed));
     await expect.poll(() => processesSleeping(SECONDS)).toEqual([]);

@@ -218,8 +218,8 @@ test("a thought whose beginning was in the prompt is kept as reasoning", async (
 test("a model that is chosen in the session has the dialect and the text calls of its own provider", async () => {
   const settings = { provider: "custom", baseUrl: model.baseUrl, model: "other", apiKey: "sk-test-123456" };
   const agent = new AIAgent({ ...settings, cwd, home: join(cwd, ".home"), surroundings: false, environment: {} });
-  agent.setModel({ ...settings, dialect: "deepseek", textCalls: "off" });
-  expect(agent.model.endpoint).toMatchObject({ dialect: "deepseek", textCalls: "off" });
+  agent.setup.models.choose(agent.setup.resolve({ ...settings, dialect: "deepseek", textCalls: "off" }));
+  expect(agent.setup.models.current.endpoint).toMatchObject({ dialect: "deepseek", textCalls: "off" });
   await agent.close();
 });
 

@@ -104,7 +104,7 @@ test("/tools as the first prompt waits for the tools of a slow extension", async
 test("a cancelled turn does not wait for a slow extension", async () => {
   const agent = agentWith({ name: "mcp", ready: new Promise(() => undefined) });
   const turn = agent.runConversation({ userMessage: "go" });
-  agent.interrupt();
+  agent.turns.interrupt();
   await expect(turn).resolves.toMatchObject({ stopReason: "cancelled" });
   expect(model.requests).toEqual([]);
 });
@@ -128,15 +128,15 @@ test("items are listed by kind, and an action reaches the extension whose item o
       acts.push([extension, ...asked].join(" ").trim());
       return "Done.";
     };
-  const { extensions } = agentWith(
+  const { setup } = agentWith(
     { name: "skills", items: () => [{ ...skill, actions: ["disable"] }], act: act("skills") },
     { name: "mcp", items: () => [{ ...server, actions: ["restart"] }], act: act("mcp") },
   );
-  expect(extensions.items().map(({ id }) => id)).toEqual(["mcp db", "skill review"]);
-  expect(await extensions.act({ id: "mcp db", action: "restart" })).toBe("Done.");
-  expect(await extensions.act({ id: "mcp db", action: "disable", argument: "query" })).toBe("Done.");
+  expect(setup.extensions.items().map(({ id }) => id)).toEqual(["mcp db", "skill review"]);
+  expect(await setup.extensions.act({ id: "mcp db", action: "restart" })).toBe("Done.");
+  expect(await setup.extensions.act({ id: "mcp db", action: "disable", argument: "query" })).toBe("Done.");
   expect(acts).toEqual(["mcp mcp db restart", "mcp mcp db disable query"]);
-  expect(extensions.act({ id: "mcp db", action: "disable" })).toBeUndefined();
-  expect(extensions.act({ id: "mcp db", action: "disable", argument: "other" })).toBeUndefined();
-  expect(extensions.act({ id: "no such item", action: "restart" })).toBeUndefined();
+  expect(setup.extensions.act({ id: "mcp db", action: "disable" })).toBeUndefined();
+  expect(setup.extensions.act({ id: "mcp db", action: "disable", argument: "other" })).toBeUndefined();
+  expect(setup.extensions.act({ id: "no such item", action: "restart" })).toBeUndefined();
 });

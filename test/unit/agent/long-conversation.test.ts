@@ -125,7 +125,7 @@ test("dropped messages are in the journal only, also while the session continues
   const agent = agentOn(path, events);
   model.respondWith((body) => answered(body, "words ".repeat(400)));
   for (let turn = 0; events.length === 0; turn++) await agent.chat(`Question ${turn}.`);
-  const [[first] = [0]] = agent.compression?.dropped ?? [];
+  const [[first] = [0]] = agent.session.conversation.compression?.dropped ?? [];
   const folded = `Question ${first / 2}.`;
   const last = `Question ${agent.transcript.length / 2 - 1}.`;
   const at = (position: number): unknown => agent.transcript.at(position)?.message.content;
@@ -191,7 +191,7 @@ test("a cancelled compression changes nothing", async () => {
   });
   await expect(agent.compress("the names", cancel.signal)).rejects.toThrow();
   expect(agent.messages).toEqual(before);
-  expect(agent.compression).toBeUndefined();
+  expect(agent.session.conversation.compression).toBeUndefined();
 });
 
 test.for(["recency", "summary"])(
@@ -248,7 +248,8 @@ test("a fallback with a smaller window summarizes in parts that fit", async () =
   });
   for (let turn = 0; turn < 20; turn++) await agent.chat(`Question ${turn} ${"and more ".repeat(270)}`);
   expect(events).toEqual([]);
-  agent.setModel({ model: "tiny", baseUrl: model.baseUrl, apiKey: "sk-12345678", provider: "custom" });
+  const tiny = { model: "tiny", baseUrl: model.baseUrl, apiKey: "sk-12345678", provider: "custom" };
+  agent.setup.models.choose(agent.setup.resolve(tiny));
   await agent.chat("and now?");
   expect(notices).toEqual([]);
   expect(seen.length).toBeGreaterThan(1);

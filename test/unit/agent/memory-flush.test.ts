@@ -52,46 +52,53 @@ function history(exchanges: number): NonNullable<RunOptions["conversationHistory
   ]).flat();
 }
 
+const REVIEW = "You keep the long-term memory";
+
 /** Answers each request by what it is for: it may come in any order. */
 function answering(flush: Answer): void {
   model.respondWith(({ messages }) => {
-    const last = String(messages.at(-1)?.["content"]);
-    if (last.includes("about to replace the older part")) return flush;
-    if (String(messages[0]?.["content"]).startsWith("You sum up a part"))
-      return say("## Facts\n- there were questions");
+    const first = String(messages[0]?.["content"]);
+    if (first.startsWith(REVIEW)) return flush;
+    if (first.startsWith("You sum up a part")) return say("## Facts\n- there were questions");
     return say("hello");
   });
 }
 
 const memories = (name: string): string => readFileSync(join(home, "memories", name), "utf8");
-const flushes = () =>
-  model.requests.filter(({ body }) => String(body.messages.at(-1)?.["content"]).includes("about to replace"));
+const flushes = () => model.requests.filter(({ body }) => String(body.messages[0]?.["content"]).startsWith(REVIEW));
 
-it("lets the model save notes before a summary replaces messages", async () => {
+it("the flush lets the model save notes before a summary replaces messages", async () => {
   answering(callTools(call("memory", { action: "add", target: "user", content: "likes tabs" })));
   const agent = agentWith();
   await agent.runConversation({ userMessage: "hi", conversationHistory: history(20) });
   const compressed = await agent.compress(undefined, signal);
   expect(compressed?.messages).toBeGreaterThan(0);
   expect(memories("USER.md")).toBe("likes tabs\n");
-  expect(statuses).toContain("Remember: likes tabs.");
+  expect(statuses).toContain("Memory review · Remember: likes tabs");
   // The question is no part of the conversation.
-  expect(JSON.stringify(agent.messages)).not.toContain("about to replace");
+  expect(JSON.stringify(agent.messages)).not.toContain(REVIEW);
 });
 
-it("asks with the prefix and the tools of the conversation's requests", async () => {
+it("the flush reads what user and agent said, without the output of tools, and nothing twice", async () => {
   answering(say("nothing"));
   const agent = agentWith();
-  await agent.runConversation({ userMessage: "hi", conversationHistory: history(20) });
-  const sent = model.requests.at(-1)?.body;
+  const output: Message[] = [
+    {
+      role: "assistant",
+      content: "",
+      tool_calls: [{ id: "c", type: "function", function: { name: "x", arguments: "{}" } }],
+    },
+    { role: "tool", tool_call_id: "c", content: "hostile output" },
+  ];
+  await agent.runConversation({ userMessage: "hi", conversationHistory: [...history(20), ...output] });
   await agent.compress(undefined, signal);
-  const [flush] = flushes();
-  expect(flush?.body.messages.slice(0, sent?.messages.length)).toEqual(sent?.messages);
-  expect(flush?.body["tools"]).toEqual(sent?.["tools"]);
+  const shown = JSON.stringify(flushes().map(({ body }) => body.messages));
+  expect(shown).toContain("question 19");
+  expect(shown).not.toContain("hostile output");
   expect(existsSync(join(home, "memories"))).toBe(false);
 });
 
-it("runs only the memory tool", async () => {
+it("the flush runs only tools of the memory and of skills", async () => {
   answering(callTools(call("write_file", { path: join(home, "made.txt"), content: "x" })));
   const agent = agentWith();
   await agent.runConversation({ userMessage: "hi", conversationHistory: history(20) });
@@ -99,7 +106,7 @@ it("runs only the memory tool", async () => {
   expect(existsSync(join(home, "made.txt"))).toBe(false);
 });
 
-it("asks once about the same messages, and never about only a few", async () => {
+it("the flush asks once about the same messages, and never about only a few", async () => {
   answering(say("nothing"));
   const short = agentWith();
   await short.runConversation({ userMessage: "hi", conversationHistory: history(3) });
@@ -112,23 +119,23 @@ it("asks once about the same messages, and never about only a few", async () => 
   expect(flushes()).toHaveLength(1);
 });
 
-it("does not happen without a memory", async () => {
+it("the flush does not happen without a memory", async () => {
   answering(say("nothing"));
   const agent = agentWith({ memory: false });
-  expect(agent.toolNames).not.toContain("memory");
+  expect(agent.setup.catalogue.callable.map(({ name }) => name)).not.toContain("memory");
   await agent.runConversation({ userMessage: "hi", conversationHistory: history(20) });
   await agent.compress(undefined, signal);
   expect(flushes()).toHaveLength(0);
 });
 
-it("does not affect the compression when it fails", async () => {
+it("the flush does not affect the compression when it fails", async () => {
   answering(fail(400, "no"));
   const agent = agentWith();
   await agent.runConversation({ userMessage: "hi", conversationHistory: history(20) });
   expect((await agent.compress(undefined, signal))?.messages).toBeGreaterThan(0);
 });
 
-it("puts its notes into the prompt of the next session", async () => {
+it("the flush puts its notes into the prompt of the next session", async () => {
   answering(callTools(call("memory", { action: "add", content: "tests run with npm test" })));
   const agent = agentWith();
   await agent.runConversation({ userMessage: "hi", conversationHistory: history(20) });

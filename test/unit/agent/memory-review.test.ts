@@ -59,7 +59,7 @@ function answering(review: Answer): void {
 const remember = (content: string): Answer => callTools(call("memory", { action: "add", target: "user", content }));
 const user = (): string => readFileSync(join(home, "memories", "USER.md"), "utf8");
 
-it("looks through the last turns after every second one, with the tools of memory and skills only, and saves what it finds", async () => {
+it("the review looks through the last turns after every second one, with the tools of memory and skills only, and saves what it finds", async () => {
   answering(remember("likes tabs"));
   const agent = agentWith();
   await agent.chat("first words");
@@ -81,20 +81,20 @@ it("looks through the last turns after every second one, with the tools of memor
   await agent.close();
 });
 
-it("writes entries that name it as their writer and can be undone together", async () => {
+it("the review writes entries that name it as their writer and can be undone together", async () => {
   answering(callTools(...["one", "two"].map((content) => call("memory", { action: "add", content }))));
   const agent = agentWith({ memoryReviewTurns: 1 });
   await agent.chat("hi");
   await clock.advance(10_000);
   await expect.poll(() => statuses.length).toBe(1);
-  expect(await agent.memory?.entries("memory")).toMatchObject([
+  expect(await agent.setup.memory?.entries("memory")).toMatchObject([
     { text: "one", write: { by: "review", sessionId: agent.sessionId, callId: statuses[0]?.memoryCall } },
     { text: "two", write: { by: "review" } },
   ]);
   await agent.close();
 });
 
-it("reads skills before it goes on, and has four calls for all of it", async () => {
+it("the review reads skills before it goes on, and has four calls for all of it", async () => {
   answering(callTools(call("skills_list", {})));
   const agent = agentWith({ memoryReviewTurns: 1 });
   await agent.chat("hi");
@@ -109,7 +109,7 @@ it("reads skills before it goes on, and has four calls for all of it", async () 
   expect(statuses).toEqual([]);
 });
 
-it("counts over a resume, and leaves out reviews that were due before", async () => {
+it("the review counts over a resume, and leaves out reviews that were due before", async () => {
   answering(say("nothing"));
   const first = agentWith({ memoryReviewTurns: 3 });
   await first.chat("one");
@@ -124,7 +124,7 @@ it("counts over a resume, and leaves out reviews that were due before", async ()
   await agent.close();
 });
 
-it("is cancelled by a new turn, and due again after it", async () => {
+it("the review is cancelled by a new turn, and due again after it", async () => {
   model.respondWith(({ messages }) => (isReview(messages) ? { silent: true } : say("hello")));
   const agent = agentWith({ memoryReviewTurns: 1 });
   await agent.chat("one");
@@ -140,7 +140,7 @@ it("is cancelled by a new turn, and due again after it", async () => {
   await agent.close();
 });
 
-it("ends with its session, without a word", async () => {
+it("the review ends with its session, without a word", async () => {
   model.respondWith(({ messages }) => (isReview(messages) ? { silent: true } : say("hello")));
   const agent = agentWith({ memoryReviewTurns: 1 });
   await agent.chat("one");
@@ -158,7 +158,7 @@ it.each<[string, Options]>([
   ["with an interval of 0", { memoryReviewTurns: 0 }],
   ["without a memory", { memory: false }],
   ["without the memory tool", { disabledToolsets: ["memory"] }],
-])("does not start %s", async (_, options) => {
+])("the review does not start %s", async (_, options) => {
   answering(remember("likes tabs"));
   const agent = agentWith({ memoryReviewTurns: 1, ...options });
   await agent.chat("one");
@@ -168,7 +168,7 @@ it.each<[string, Options]>([
   expect(existsSync(join(home, "memories"))).toBe(false);
 });
 
-it("runs only the tools that it has, and takes a fault for nothing to save", async () => {
+it("the review runs only the tools that it has, and takes a fault for nothing to save", async () => {
   answering(callTools(call("terminal", { command: "touch made" }), call("memory", { action: "add", content: "" })));
   const agent = agentWith({ memoryReviewTurns: 1 });
   await agent.chat("one");

@@ -29,7 +29,7 @@ test("a wait that is long enough for a notice can be cancelled at once, and the 
     status: ({ message, wait }) => {
       notices.push(message);
       expect(wait?.delayMs).toBeGreaterThanOrEqual(60_000);
-      agent.interrupt();
+      agent.turns.interrupt();
     },
   });
   expect(await agent.runConversation({ userMessage: "go" })).toMatchObject({ stopReason: "cancelled" });
@@ -41,7 +41,10 @@ test("a model that the user chooses during a wait answers at once", async () => 
   model.respondWith(({ model: name }) =>
     name === "other" ? say("hello") : { ...fail(429, "slow down"), headers: { "retry-after": "60" } },
   );
-  const agent = agentWith({ status: ({ wait }) => wait && agent.setModel({ baseUrl: model.baseUrl, model: "other" }) });
+  const other = { baseUrl: model.baseUrl, model: "other" };
+  const agent = agentWith({
+    status: ({ wait }) => wait && agent.setup.models.choose(agent.setup.resolve(other)),
+  });
   expect(await agent.chat("go")).toBe("hello");
 });
 
@@ -50,7 +53,7 @@ test("a server that never answers can be cancelled", async () => {
   const agent = agentWith({});
   const turn = agent.runConversation({ userMessage: "go" });
   await model.nextRequest();
-  agent.interrupt();
+  agent.turns.interrupt();
   expect(await turn).toMatchObject({ stopReason: "cancelled" });
   expect(await agent.chat("again")).toBe("hello");
 });

@@ -5,6 +5,8 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import * as z from "zod";
 import { AIAgent, type AIAgentOptions } from "../../../agent-core/index.ts";
 import { systemClock } from "../../../agent-core/platform/clock.ts";
+import { Journal } from "../../../agent-core/sessions/journal.ts";
+import { readJournal } from "../../../agent-core/sessions/read-journal.ts";
 import { defineTool, type Tool } from "../../../agent-core/tools/tool.ts";
 import {
   call,
@@ -71,6 +73,10 @@ describe("a refusal in unknown words", () => {
     [422, "图片格式不支持"],
     [400, "Provider returned error"],
     [413, "Payload Too Large"],
+    [400, "Base64 string of provided image cannot be decoded."],
+    [400, "Too many images provided. This model supports up to 5 images"],
+    [400, "Failed to deserialize the JSON body into the target type: messages[0]: unknown variant `image_url`"],
+    [500, "Failed to create new sequence: failed to process inputs: failed to process image: image: unknown format"],
   ])("of a picture leaves the picture out, and the session goes on: %i %s", async (status, words) => {
     model.respondWith((body) => (JSON.stringify(body).includes("AAANBAD") ? fail(status, words) : say("I see")));
     expect(await agent.chat("hello")).toBe("I see");
@@ -109,6 +115,18 @@ describe("a refusal in unknown words", () => {
     expect(model.requests.length).toBe(before + 1);
     expect(bodies().at(-1)).toContain("mcp__notes__good");
     await own.close();
+  });
+
+  test.each([
+    [400, "Corrupted thought signature."],
+    [400, "messages.1.content.0: Invalid `data` in `redacted_thinking` block"],
+    [404, "Item with id 'rs_68' not found. Items are not persisted when `store` is set to false."],
+  ])("of the opaque parts of an answer leaves them out, and the session goes on: %i %s", async (status, words) => {
+    const message = { content: "first", reasoning_details: [{ type: "reasoning.encrypted", data: "sig-1" }] };
+    const signed = { status: 200, body: JSON.stringify({ choices: [{ message, finish_reason: "stop" }] }) };
+    model.respondWith((body) => (JSON.stringify(body).includes("sig-1") ? fail(status, words) : signed));
+    expect(await agent.chat("hello")).toBe("first");
+    expect(await agent.chat("and now?")).toBe("first");
   });
 
   test("of a new picture keeps the pictures that were answered", async () => {
@@ -155,6 +173,99 @@ describe("a refusal in unknown words", () => {
       await named.close();
     },
   );
+});
+
+/** The template of Devstral: user and assistant alternate, and calls with their results count as nothing. */
+function breaksAlternation(messages: readonly Record<string, unknown>[]): boolean {
+  const turns = messages.filter(({ role, tool_calls: calls }) => role === "user" || (role === "assistant" && !calls));
+  return turns.some(({ role }, at) => (role === "user") !== (at % 2 === 0));
+}
+const hasSystem = (messages: readonly Record<string, unknown>[]): boolean =>
+  messages.some(({ role }) => role === "system");
+const hasNull = (messages: readonly Record<string, unknown>[]): boolean =>
+  messages.some(({ content }) => content === null);
+
+test.each([
+  [
+    "llama.cpp with Devstral",
+    500,
+    "Error: Jinja Exception: After the optional system message, conversation roles must alternate user and assistant roles except for tool calls and results.",
+    breaksAlternation,
+  ],
+  [
+    "LM Studio",
+    400,
+    "Error rendering prompt with jinja template: conversation roles must alternate",
+    breaksAlternation,
+  ],
+  ["Gemma 2", 400, "System role not supported", hasSystem],
+  ["Gemma 2 behind llama.cpp", 500, "Jinja Exception: System role not supported at row 1, column 60", hasSystem],
+  [
+    "Qwen 3 behind llama.cpp",
+    500,
+    "Value is not callable: null at row 49, column 79:\n{%- set content = m_content",
+    hasNull,
+  ],
+  ["Ministral", 500, "Only user, assistant and tool roles are supported, got system.", hasSystem],
+  ["FastAPI", 422, "messages.2.content: Input should be a valid string", hasNull],
+  ["a strict gateway", 400, "Invalid type for 'messages[2].content': expected a string, got null", hasNull],
+])(
+  "a template of %s that refuses the form of a conversation gets the form that it takes",
+  async (_, status, words, refuses) => {
+    const own = new AIAgent({ ...agentOptions(), model: "my-model" });
+    model.respondWith(({ messages }) => (refuses(messages) ? fail(status, words) : say("fine")));
+    const list = callTools(call("search_files", { pattern: "*.md" }));
+    model.script(list);
+    expect(await own.chat("list")).toBe("fine");
+    model.script(list, fail(401, "no"));
+    await own.runConversation({ userMessage: "list again" });
+    expect(await own.chat("and now?")).toBe("fine");
+    const before = model.requests.length;
+    expect(await own.chat("and more")).toBe("fine");
+    expect(model.requests.length).toBe(before + 1);
+    await own.close();
+  },
+);
+
+test.each([
+  [
+    "OpenAI",
+    "max_tokens is too large: 32000. This model supports at most 4096 completion tokens, whereas you provided 32000.",
+  ],
+  [
+    "Groq",
+    "`max_tokens` must be less than or equal to `4096`, the maximum value for `max_tokens` is less than the `context_window`",
+  ],
+  ["DashScope", "<400> InternalError.Algo.InvalidParameter: Range of max_tokens should be [1, 4096]"],
+  ["DeepSeek", "Invalid max_tokens value, the valid range of max_tokens is [1, 4096]"],
+  [
+    "Anthropic",
+    "max_tokens: 32000 > 4096, which is the maximum allowed number of output tokens for claude-3-opus-20240229",
+  ],
+  ["Bedrock", "The maximum tokens you requested exceeds the model limit of 4096. Try again with a lower value."],
+  ["Zhipu", "max_tokens 参数非法：取值范围[1,4096]"],
+])("a limit of the answer that %s refuses is lowered to the named one, and kept", async (_, words) => {
+  const kept: unknown[] = [];
+  const options = { ...agentOptions(), sampling: { maxTokens: 32_000 } };
+  const own = new AIAgent({ ...options, onModelLimit: (__, limit) => void kept.push(limit) });
+  model.respondWith((body) => (Number(body["max_tokens"]) > 4_096 ? fail(400, words) : say("fine")));
+  expect([await own.chat("one"), await own.chat("two")]).toEqual(["fine", "fine"]);
+  expect(model.requests.map(({ body }) => body["max_tokens"])).toEqual([32_000, 4_096, 4_096]);
+  expect(kept).toEqual([{ maxOutputTokens: 4_096 }]);
+  const next = new AIAgent({ ...options, modelFacts: () => ({ maxOutputTokens: 4_096 }) });
+  expect(await next.chat("three")).toBe("fine");
+  expect(model.requests).toHaveLength(4);
+  await own.close();
+  await next.close();
+});
+
+test("a limit of the answer that leaves no room for the question is left to the server", async () => {
+  const own = new AIAgent({ ...agentOptions(), sampling: { maxTokens: 32_000 } });
+  const words =
+    "'max_tokens' or 'max_completion_tokens' is too large: 32000. This model's maximum context length is 40960 tokens and your request has 36864 input tokens.";
+  model.respondWith((body) => (body["max_tokens"] === undefined ? say("fine") : fail(400, words)));
+  expect(await own.chat("hello")).toBe("fine");
+  await own.close();
 });
 
 /** Refusals of content filters, as their services word them. */
@@ -225,6 +336,35 @@ describe("a content filter", () => {
       const before = model.requests.length;
       expect(await agent.chat("and more")).toBe("fine");
       expect(model.requests.length).toBe(before + 1);
+    },
+  );
+
+  test.each([
+    ["a tool's result", "read a.txt", "The file: secret word", "the server refused the request with it"],
+    ["a picture", look("BAD"), "nothing", "An image was here. It was left out"],
+    ["a prompt", "the secret word", "nothing", "A message of the user was left out"],
+  ])(
+    "that refuses %s is in the journal: a session that is opened again does not send it",
+    async (_, prompt, text, note) => {
+      const path = join(cwd, "one.jsonl");
+      const onFailure = (message: string) => expect.unreachable(message);
+      const journal = new Journal({ path, sessionId: "one", cwd, now: () => 0, onFailure });
+      writeFileSync(join(cwd, "a.txt"), text);
+      const first = new AIAgent({ ...agentOptions(), cwd, journal });
+      model.respondWith((body) =>
+        /secret word|AAANBAD/.test(JSON.stringify(body)) ? fail(400, "content policy") : say("fine"),
+      );
+      if (prompt === "read a.txt") model.script(callTools(call("read_file", { path: join(cwd, "a.txt") })));
+      writeFileSync(join(cwd, "a.txt"), text);
+      await first.runConversation({ userMessage: prompt });
+      expect(await first.chat("and now?")).toBe("fine");
+      await first.close();
+      journal.close();
+      const read = await readJournal(path);
+      if (!read.ok) expect.unreachable(read.message);
+      const sent = JSON.stringify(read.session.conversation.messages);
+      expect(sent).not.toMatch(/secret word|AAANBAD/);
+      expect(sent).toContain(note);
     },
   );
 

@@ -75,7 +75,7 @@ test.each([
 });
 
 test.each(["echo x >> .git/config", "rm old.log"])(
-  "what must be asked each time is never shown to the model: %s",
+  "the model never sees a call that must be asked each time: %s",
   async (command) => {
     await run(command, '{"harmless": true, "why": "fine"}');
     expect(asked).toHaveLength(1);

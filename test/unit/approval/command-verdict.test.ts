@@ -69,7 +69,7 @@ test("reasons say what happens and to what", () => {
   expect(reasons("echo x > ../a")).toEqual(["Writes to ../a: it is outside the workspace"]);
 });
 
-test("what reaches protected files or cannot be known asks in every mode", () => {
+test("a command that reaches protected files or cannot be known asks in every mode", () => {
   for (const command of [
     "dos2unix .git/config",
     "shuf -o ~/a b",

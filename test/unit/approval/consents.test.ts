@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -6,7 +6,7 @@ import { Consents, contentHash } from "../../../agent-core/approval/consents.ts"
 
 const newHome = (): string => mkdtempSync(join(tmpdir(), "hermes-consents-"));
 const open = (home: string, defects: string[] = []): Consents => new Consents(home, (line) => defects.push(line));
-const fileOf = (home: string): string => join(home, "vscode", "consents.json");
+const fileOf = (home: string, name: string): string => join(home, "vscode", "consents", name);
 
 test("a consent holds for its kind and its exact content, in every process", () => {
   const home = newHome();
@@ -38,20 +38,15 @@ test("the order of keys does not change a hash, the order of arguments does", ()
 test("only the owner may read the file", () => {
   const home = newHome();
   open(home).allow("mcp", "m1", "npx server");
-  expect(statSync(fileOf(home)).mode & 0o777).toBe(0o600);
+  expect(statSync(fileOf(home, "mcp-m1")).mode & 0o777).toBe(0o600);
 });
 
-test("a damaged file allows nothing, says so, and is copied before it is written again", () => {
+test("each consent is a file of its own, with its content for people, so that none overwrites another", () => {
   const home = newHome();
-  mkdirSync(join(home, "vscode"));
-  writeFileSync(fileOf(home), "{ half");
-  const defects: string[] = [];
-  const consents = open(home, defects);
-  expect(consents.isAllowed("mcp", "m1")).toBe(false);
-  expect(defects).toEqual([expect.stringContaining("consents.json is damaged")]);
-  consents.allow("mcp", "m1", "npx server");
-  expect(open(home).isAllowed("mcp", "m1")).toBe(true);
-  expect(readFileSync(`${fileOf(home)}.damaged`, "utf8")).toBe("{ half");
+  const all = Array.from({ length: 20 }, (_, at) => `h${at}`);
+  for (const hash of all) open(home).allow("hook", hash, hash);
+  expect(all.every((hash) => open(home).isAllowed("hook", hash))).toBe(true);
+  expect(readFileSync(fileOf(home, "hook-h7"), "utf8")).toBe("h7\n");
 });
 
 test("a home that cannot be written keeps the consent in this process and says so", () => {
@@ -61,5 +56,5 @@ test("a home that cannot be written keeps the consent in this process and says s
   const consents = open(home, defects);
   consents.allow("mcp", "m1", "npx server");
   expect(consents.isAllowed("mcp", "m1")).toBe(true);
-  expect(defects).toEqual([expect.stringContaining("cannot be written")]);
+  expect(defects).toEqual([expect.stringContaining("cannot be changed")]);
 });

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileS
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { type CommandVerdict, judgeCommand } from "../../../agent-core/approval/command-verdict.ts";
 import { resolvePath } from "../../../agent-core/platform/paths.ts";
 import { sweep } from "../../support/scale.ts";
@@ -19,6 +19,7 @@ const work = join(folder, "work");
 const stubs = join(folder, "bin");
 const scope = { cwd: work, roots: [work], home: "/home/someone", hermesHome: "/home/someone/.hermes", resolvePath };
 
+beforeAll(() => BASH && makeStubs(BASH));
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /** A stub logs its words in one write: 037 after each, 036 at the end. Wrappers then run what they wrap. */
@@ -70,11 +71,10 @@ function isDeepEqual(left: readonly string[], right: readonly string[]): boolean
 }
 
 test.runIf(BASH !== undefined)(
-  "sees every command that real bash runs, with its words",
+  "the walk of a command sees every command that real bash runs, with its words",
   { timeout: 120_000 },
   async () => {
     if (BASH === undefined) return;
-    makeStubs(BASH);
     const random = seeded(20_261_121);
     const scripts = Array.from({ length: SCRIPTS }, () => randomScript(random));
     const unforeseen: string[] = [];
@@ -96,5 +96,18 @@ test.runIf(BASH !== undefined)(
     // The comparison means something: much was run, and most scripts were understood whole.
     expect(ran).toBeGreaterThan(SCRIPTS);
     expect(opaque).toBeLessThan(SCRIPTS * 0.4);
+  },
+);
+
+test
+  .runIf(BASH !== undefined)
+  .each(["rm p<(ls) q", "rm -f p<(ls)>(cat)", "unset w; rm ${w:-'k l'}", "unset w; rm ${w:-a 'k l' b} \"${w:-m n}\""])(
+  "the walk sees the words that bash makes where the parser cuts or joins others: %s",
+  async (script) => {
+    if (BASH === undefined) return;
+    const verdict = judgeCommand(script, scope);
+    const runs = await run(BASH, script, SCRIPTS);
+    expect(runs.length).toBeGreaterThan(0);
+    expect(runs.filter((words) => !foresaw(verdict, words))).toEqual([]);
   },
 );

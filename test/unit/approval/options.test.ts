@@ -21,7 +21,7 @@ test.each([
   ["an abbreviated name with its value", "--out=file", { output: "file" }, []],
   ["an optional value only where it is attached", "-c x --color y", { c: "", color: "" }, ["x", "y"]],
   ["operands after --", "x -- --all", { "--": "" }, ["x", "--all"]],
-])("reads %s", (_, line, given, operands) => {
+])("the reader of options reads %s", (_, line, given, operands) => {
   expect(read(line)).toEqual({ given, operands, strange: [] });
 });
 
@@ -37,26 +37,21 @@ test("in an open grammar words after -- count as options, too", () => {
   });
 });
 
-test("an exact grammar reads neither abbreviations nor bundles", () => {
-  expect(read("--out=x -ab --", { ...GRAMMAR, exact: true })).toMatchObject({
-    given: {},
-    strange: ["--out=x", "-ab", "--"],
-  });
-});
-
-test("a rule turns options, operands and verbs into effects, and names the call's words in its reasons", () => {
+test("a rule turns options and operands into effects, and names the call's words in its reasons", () => {
   const rule: Rule = {
     options: { "o: output=": "write", "exec=": opaque("Makes {name} run {value}") },
-    verbs: { "list show": {}, push: { operands: "read", does: ask("Runs {line}") } },
-    otherwise: { does: ask("Runs {name} with {operands}") },
+    operands: "read",
+    does: ask("Runs {line} with {operands}"),
   };
   const effects = (line: string) =>
     programOf(rule)({ name: "tool", args: line.split(" ").map(knownArg), input: { kind: "none" } });
-  expect(effects("list x")).toEqual([]);
-  expect(effects("--outp=a list")).toEqual([{ kind: "write", path: knownArg("a") }]);
-  expect(effects("--exec=evil list")).toEqual([{ kind: "opaque", reason: "Makes tool run evil" }]);
-  expect(effects("push a")).toEqual([{ kind: "read", path: knownArg("a") }, ask("Runs tool push a")]);
-  expect(effects("drop a")).toEqual([ask("Runs tool with drop a")]);
+  const read = { kind: "read", path: knownArg("x") };
+  expect(effects("--outp=a x")).toEqual([
+    { kind: "write", path: knownArg("a") },
+    read,
+    ask("Runs tool --outp=a x with x"),
+  ]);
+  expect(effects("--exec=evil x")[0]).toEqual({ kind: "opaque", reason: "Makes tool run evil" });
 });
 
 test("an unlisted option of a wrapper asks in every mode, and so does an unknown word before its command", () => {

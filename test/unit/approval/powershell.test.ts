@@ -74,7 +74,7 @@ describe("a line of PowerShell", () => {
     ["while (ri src) { }", "Deletes src"],
     ["ls | sort { ri src }", "Deletes src"],
     ["Remove-Item src -Rec:$true", "Deletes src recursively"],
-    ["gci | ForEach-Object Delete", "cannot read"],
+    ["gci | ForEach-Object Delete", "not read"],
     ["[IO.File]::Delete('a')", "not read"],
     ["$x.Delete()", "not read"],
     ["iex 'rm a'", "Runs a text"],
@@ -88,7 +88,7 @@ describe("a line of PowerShell", () => {
     ["$env:NODE_OPTIONS='--require ./x'; node --test", "NODE_OPTIONS"],
     ["echo hi > .git\\config", "git's own files"],
     ["mv a .vscode\\tasks.json", "editor setting"],
-    ["cat $HOME\\.ssh\\id_rsa", "keys or passwords"],
+    ["cat $HOME\\.ssh\\id_rsa", "cannot read"],
     ['gc "$env:USERPROFILE\\.ssh\\id_rsa"', "keys or passwords"],
     ["cat .env", "keys or passwords"],
     ["cmd /c del a", "another shell"],
@@ -120,7 +120,7 @@ describe("a line of PowerShell", () => {
 
   it("is granted as a line of bash is, and one that is not read does not run with approvals off", () => {
     const asked = decision("npm install left-pad", "code");
-    expect(asked).toMatchObject({ kind: "ask", grant: { description: expect.stringContaining("npm install") } });
+    expect(asked).toMatchObject({ kind: "ask", grant: [{ row: expect.stringContaining("npm install") }] });
     expect(decision("[IO.File]::Delete('a')", "code", { asks: false }).kind).toBe("deny");
     expect(decision("ri src", "code", { asks: false }).kind).toBe("allow");
   });

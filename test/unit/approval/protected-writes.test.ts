@@ -15,12 +15,13 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sessionPolicy } from "../../../agent-core/agent/approvals.ts";
 import type { ApprovalAnswer } from "../../../agent-core/agent/callbacks.ts";
 import { notifier } from "../../../agent-core/agent/notifier.ts";
-import { resolveCall, runCall } from "../../../agent-core/agent/run-call.ts";
+import { resolveCall } from "../../../agent-core/agent/resolve-call.ts";
+import { runCall } from "../../../agent-core/agent/run-call.ts";
 import type { ApprovalMode } from "../../../agent-core/approval/decision.ts";
 import { Grants } from "../../../agent-core/approval/grants.ts";
 import { Hooks } from "../../../agent-core/hooks/hook.ts";
+import { WatchedEdits } from "../../../agent-core/tools/edit-problems.ts";
 import { table as tools } from "../../../agent-core/tools/table.gen.ts";
-import { WatchedEdits } from "../../../agent-core/tools/watched-edit.ts";
 import { hasPrograms } from "../../support/programs.ts";
 import { type Bench, toolBench } from "../../support/tool-context.ts";
 
@@ -90,7 +91,7 @@ const PATHS = [
   "HOME/hermes-home/skills/deploy/SKILL.md",
   "HOME/hermes-home/mcp-tokens/a.json",
   "HOME/hermes-home/shell-hooks-allowlist.json",
-  "HOME/hermes-home/vscode/consents.json",
+  "HOME/hermes-home/vscode/consents/hook-1",
 ];
 
 type Call = readonly [tool: string, input: Record<string, unknown>];

@@ -18,7 +18,7 @@ function repository(isTracked: boolean): string {
   return root;
 }
 
-const newGrants = () => new Grants(join(mkdtempSync(join(tmpdir(), "hermes-grants-")), "g.json"), () => undefined);
+const newGrants = () => new Grants(mkdtempSync(join(tmpdir(), "hermes-grants-")), () => undefined);
 
 function decided(root: string, command: string, context: Partial<PolicyContext> = {}): Decision {
   const scope = { cwd: root, roots: [root], home: homedir(), hermesHome: join(root, "../h"), resolvePath };
@@ -50,10 +50,21 @@ const REACHING = [
   "find . -name '*.ts' -o -type f -exec cat {} +",
   "find . ! -name '*.ts' -exec cat {} +",
   "for f in .*; do cat $f; done",
-  "diff -r . src",
   "diff --new-file nothing .",
   "diff . src",
   "difft . src",
+  "grep -d r KEY .",
+  "grep --directories=re KEY .",
+  "zstd -rc .",
+  "git grep --no-index KEY",
+  "git grep --untr -m 1 KEY",
+  "git diff --no-index . src",
+  "git diff /tmp .",
+  "diff -N --from-file=. src",
+  "find . -type f -print0 | sort -z --files0-from=-",
+  "sort --files0-from=names.txt",
+  "tar c .e*",
+  "grep -r KEY .[de]*",
 ];
 const ORDINARY = [
   "grep -rn KEY src",
@@ -68,7 +79,6 @@ const ORDINARY = [
   "ls -la",
   "ls .*",
   "find . -name '*.ts' -exec cat {} +",
-  "find . \\( -name '*.ts' -o -name '*.js' \\) -exec grep -n KEY {} +",
   "find . -type f -exec ls -l {} +",
   "find . -type f",
   "du -a .",
@@ -77,6 +87,7 @@ const ORDINARY = [
   "git grep KEY",
   "diff src/a.ts src/b.ts",
   "diff src src",
+  "git diff --no-index src/a.ts src/deep/b.ts",
   "git log -p",
 ];
 
@@ -89,6 +100,13 @@ describe("in a workspace with a secret file", () => {
   test.each(REACHING)("the sandbox hides the secret file from a command that only reads: %s", (command) => {
     for (const mode of ["plan", "ask", "code", "auto"] as const)
       expect(way(root, command, { mode, sandbox: true })).toBe("reading");
+  });
+  test.each([
+    ..."grep -R KEY .,diff -r . src,rg -uuL KEY,zgrep -R KEY src/a.ts,grep -R KEY . | head".split(","),
+    ..."grep -S KEY src,cat --all-below src,strings --recurse .,column --files-in=. src/a.ts,nm --every".split(","),
+  ])("the sandbox hides it from a reader with an option that is not listed, too: %s", (command) => {
+    for (const mode of ["code", "auto"] as const) expect(way(root, command, { mode, sandbox: true })).toBe("reading");
+    expect([way(root, command), way(root, `${command} > out.txt`, { sandbox: true })]).toEqual(["ask", "ask"]);
   });
   test.each(ORDINARY)("a command that does not reach the secret file runs unasked: %s", (command) => {
     expect(way(root, command)).toBe("allow");
@@ -118,6 +136,8 @@ describe("in a workspace with a secret file", () => {
     "cmake -P .env",
     "tar cf - -T .env",
     "unknown-program --settings=.env",
+    "lldb --batch -x .env",
+    "stylelint -I .env src",
     "GIT_CONFIG_GLOBAL=.env git config --list",
     "env GIT_CONFIG_GLOBAL=.env git config --list",
   ])("a program that may print the secret file because its words name it asks in auto: %s", (command) => {
@@ -126,6 +146,7 @@ describe("in a workspace with a secret file", () => {
 
   test.each([
     "tar cf a.tar --exclude .env src",
+    "tree -I .env",
     "echo .env >> .gitignore",
     "test -f .env && echo yes",
     "git add .env",
@@ -134,20 +155,47 @@ describe("in a workspace with a secret file", () => {
     expect(way(root, command)).toBe("allow");
   });
 
+  test.each([
+    "tar -Scf - .",
+    "tar --one-more -v -cf - .",
+    "find . -type f | zip -@ -",
+    "bat --plain .*",
+    "view .e?v src/a.ts",
+    "shuf src/*.ts .[a-z]*",
+    "jpegoptim -o .* src/*",
+    "set -a; . ./.e*; env",
+    "source .*v",
+  ])(
+    "a program that may open the secret file by a pattern, a list or an option that is not listed asks: %s",
+    (command) => {
+      for (const mode of ["code", "auto"] as const)
+        for (const sandbox of [false, true]) expect(way(root, command, { mode, sandbox })).toBe("ask");
+    },
+  );
+
   test("a command that copies or packs the secret file asks", () => {
     for (const command of ["cp -r . ../copy", "tar cf a.tar .", "zip -r a.zip ."])
       expect([way(root, command), way(root, command, { sandbox: true })]).toEqual(["ask", "ask"]);
+  });
+
+  test("a pattern of folders reaches the secret file in one of them, unless the search leaves it out", () => {
+    const inner = repository(false);
+    writeFileSync(join(inner, "src/.env"), "KEY=1\n");
+    for (const command of ["grep -rn KEY *", "tar c s*", "rg --hidden KEY s?c"])
+      expect(way(inner, command)).toBe("ask");
+    for (const command of ["grep -rn --include='*.ts' KEY *", "grep -rn KEY src/d*", "cat *"])
+      expect(way(inner, command)).toBe("allow");
   });
 
   test("the answer that lasts is the one for reading the file", () => {
     const decision = decided(root, "grep -r KEY .");
     expect(decision).toMatchObject({
       isProtected: true,
-      grant: { description: `reading ${root}/.env` },
+      grant: [{ row: `reading: ${root}/.env` }],
       reasons: [expect.stringContaining(`May print ${root}/.env`)],
     });
     const grants = newGrants();
-    if (decision.kind === "ask" && decision.grant) grants.keep(decision.grant, "session");
+    if (decision.kind === "ask" && decision.grant) void grants.keep(decision.grant, "session");
     expect(way(root, "rg --hidden KEY", { grants })).toBe("allow");
     expect(way(root, "cat .env", { grants })).toBe("ask");
   });
@@ -237,8 +285,11 @@ test.each([
   "stat --printf=%n .env | xargs cat",
   "ls -l ~/.ssh/id_rsa",
   "wc --files0-from=.env",
+  "find -files0-from .env",
 ])("%s still asks", (command) => {
-  expect(decided(repository(false), command).kind).toBe("ask");
+  const root = repository(false);
+  expect(decided(root, command).kind).toBe("ask");
+  expect(decided(root, command, { mode: "auto", sandbox: true }).kind).toBe("ask");
 });
 
 test("zgrep with a recursive option searches the working folder, whatever file it names", () => {

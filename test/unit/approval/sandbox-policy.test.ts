@@ -12,8 +12,7 @@ import { readCorpus } from "./support/corpus.ts";
 
 const home = "/home/someone";
 const scope = { cwd: "/projects/p", roots: ["/projects/p"], home, hermesHome: `${home}/.hermes`, resolvePath };
-const newGrants = (): Grants =>
-  new Grants(join(mkdtempSync(join(tmpdir(), "hermes-grants-")), "g.json"), () => undefined);
+const newGrants = (): Grants => new Grants(mkdtempSync(join(tmpdir(), "hermes-grants-")), () => undefined);
 
 function decision(command: string, context: Partial<PolicyContext> = {}, reach?: "network" | "outside"): Decision {
   const effect = { kind: "command", command, cwd: "/projects/p", reach } as const;
@@ -40,6 +39,7 @@ test.each([
   "python3 x.py",
   "python3 -m tool",
   "node x.js",
+  "node -e 'delete a.b; // removes one\nconsole.log(a.c / 2)'",
   "npx tsc",
   "bash a.sh && ./b",
   "source env.sh; make",
@@ -73,7 +73,7 @@ test.each([
   expect(asked.length / everyday.length, asked.map(({ command }) => command).join("\n")).toBeLessThanOrEqual(limit);
 });
 
-const RISKY = ["dangerous", "obfuscated", "decoded", "risky", "pairs"]
+const RISKY = ["dangerous", "obfuscated", "decoded", "risky", "pairs", "manuals"]
   .flatMap(readCorpus)
   .filter(({ level }) => level !== "safe");
 
@@ -135,7 +135,6 @@ test.each([
   "node_modules/.bin/docker ps",
   "kubectl get pods -o go-template-file=x",
   "kubectl get secrets",
-  "helm template . --set-file a=b",
   "helm template ~/chart",
   "kubectl get -f ~/.ssh/id_rsa",
   "aws s3api list-objects --bucket file://x",
@@ -238,7 +237,7 @@ test.each([
   const ownPorts = new Set([3000]);
   const asked = decision(first, { grants, ownPorts });
   expect(asked).toMatchObject({ kind: "ask", sandbox: "networked" });
-  if (asked.kind === "ask" && asked.grant) grants.keep(asked.grant, "session");
+  if (asked.kind === "ask" && asked.grant) void grants.keep(asked.grant, "session");
   expect([same, other].map((command) => decision(command, { grants, ownPorts }).kind)).toEqual(["allow", "ask"]);
 });
 
@@ -289,7 +288,7 @@ test.each([
   "ssh ::1",
   "ssh ssh://localhost:22 ./evil.sh",
   "scp evil localhost:.bashrc",
-])("what leaves the sandbox asks in auto, too: %s", (command) => {
+])("a command that leaves the sandbox asks in auto, too: %s", (command) => {
   expect(way(command, "auto")).toBe("ask");
 });
 
@@ -310,8 +309,8 @@ test("pages of one host are granted once, and no address of another host with th
   const grants = newGrants();
   const first = decision("curl -s https://example.com/a", { grants });
   if (first.kind !== "ask" || first.grant === undefined) throw new Error("it did not ask");
-  expect(first.grant.description).toBe("reading example.com");
-  grants.keep(first.grant, "session");
+  expect(first.grant).toEqual([{ row: "fetching: example.com" }]);
+  void grants.keep(first.grant, "session");
   expect(decision("curl -sI https://example.com/b?x=1", { grants })).toMatchObject({ kind: "allow" });
   for (const other of ["https://example.org/a", "https://example.com/ example.org", "-o a https://example.com/"])
     expect(decision(`curl -s ${other}`, { grants }).kind, other).toBe("ask");
@@ -359,7 +358,7 @@ test("a call may ask to leave the sandbox, in every mode, and a lasting answer c
   const first = decision("npm test", { grants }, "outside");
   if (first.kind !== "ask" || first.grant === undefined) throw new Error("it did not ask");
   expect(first.reasons.join()).toContain("outside the sandbox");
-  grants.keep(first.grant, "session");
+  void grants.keep(first.grant, "session");
   expect(decision("npm test", { grants }, "outside")).toEqual({ kind: "allow", granted: true });
   expect(decision("npm test", { grants })).toEqual({ kind: "allow", sandbox: "isolated" });
   for (const mode of ["code", "auto"] as const) expect(way("./unknown", mode, "outside")).toBe("ask");

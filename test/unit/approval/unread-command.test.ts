@@ -86,7 +86,6 @@ describe("a line in a language that is not read", () => {
       const where = { scope, sandbox: true, mode: "auto" } as const;
       expect(decision("cat a.txt", where)).toMatchObject({ kind: "ask", sandbox: "isolated" });
       expect(decision("cat a.txt", { ...where, scope: { ...scope, language: "sh" } }).kind).toBe("allow");
-      expect(reasonsOf("cat ~/.ssh/id_rsa", scope)[1]).toContain("keys or passwords");
       expect(decision("rm -rf ~", where).kind).toBe("deny");
     },
   );
@@ -101,11 +100,11 @@ describe("a line in a language that is not read", () => {
     };
     const keep = (line: string): void => {
       const offer = offered(line);
-      if (offer) grants.keep(offer, "always");
+      if (offer) void grants.keep(offer, "always");
     };
     // A grant of bash, with any arguments.
     const shell = decision("npm run build", { scope: { ...scope, language: "sh" }, mode: "ask" });
-    if (shell.kind === "ask" && shell.grant) grants.keep(shell.grant, "always");
+    if (shell.kind === "ask" && shell.grant) void grants.keep(shell.grant, "always");
     writeFileSync(join(folder, "a.ps1"), "ls");
     keep("npm test");
     keep(".\\a.ps1 -Fast");
@@ -117,45 +116,7 @@ describe("a line in a language that is not read", () => {
     expect(decision("npm test", { scope: { ...scope, cwd: tmpdir() }, grants }).kind).toBe("ask");
     writeFileSync(join(folder, "a.ps1"), "ri src");
     expect(decision(".\\a.ps1 -Fast", { scope, grants }).kind).toBe("ask");
-    expect(offered("cat ~\\.ssh\\id_rsa")).toBeUndefined();
-    expect(offered("reg delete HKCU\\Software\\x /f")).toBeUndefined();
   });
-
-  it.each([
-    "cat C:\\Users\\u\\.ssh\\id_rsa",
-    "type $env:USERPROFILE\\.aws\\credentials",
-    "type %USERPROFILE%\\.aws\\credentials",
-    "gc ~\\.ssh\\config",
-    "gc ~/.ssh\\config",
-    "gc 'C:/Users/u/.ssh/config'",
-    'gc "${env:USERPROFILE}\\.kube\\config"',
-    "gc $HOME/.netrc",
-    "gc $x\\.aws\\credentials",
-    "gc \\\\?\\C:\\Users\\u\\.aws\\credentials",
-    "gc \\\\localhost\\C$\\Users\\u\\.aws\\credentials",
-    "gc \\\\host\\share\\u\\.gnupg\\x",
-    "gc C:\\Users\\other\\.aws\\credentials",
-    "gc $env:APPDATA\\gcloud\\credentials.db",
-    "gc ..\\.ssh\\config",
-    "gc -Path:..\\.ssh\\config",
-    "gc .e`nv",
-    "type .e^nv",
-    "gc .env.",
-    "gc .env::$DATA",
-    "gc C:\\Windows\\System32\\config\\SAM",
-    "scp -i=C:\\k\\ID_ED25519 a b",
-  ])("says that it names a secret: %s", (line) => {
-    expect(reasonsOf(line)).toContainEqual(
-      expect.stringMatching(/^Names .*(?:keys or passwords|secrets of the system)/),
-    );
-  });
-
-  it.each(["gc src\\a.ts", "gc .\\docs\\.docker\\x", "npm test", "gc C:\\Users\\u\\p\\environment.ts"])(
-    "names no secret: %s",
-    (line) => {
-      expect(reasonsOf(line)).toHaveLength(1);
-    },
-  );
 
   it.each([
     "Remove-Item -Recurse -Force C:\\",

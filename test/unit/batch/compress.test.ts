@@ -2,8 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { runCompress } from "../../../batch/run-compress.ts";
-import { rangeToDrop } from "../../../batch/trajectories/compress.ts";
+import { rangeToDrop, runCompress } from "../../../batch/trajectories/compress.ts";
 import { fail, say } from "../../support/model-server/model-server.ts";
 import { startRig, valuesOf } from "./support/rig.ts";
 

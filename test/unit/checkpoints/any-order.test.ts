@@ -106,7 +106,7 @@ class RandomSession {
 }
 
 test.each(Array.from({ length: SESSIONS }, (_, seed) => seed))(
-  "whatever was done in whatever order, a restore is right and takes nothing of the user's (%i)",
+  "a restore is right after any actions in any order, and takes nothing of the user's (%i)",
   async (seed) => {
     const session = new RandomSession(seed);
     try {

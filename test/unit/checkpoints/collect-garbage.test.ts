@@ -88,7 +88,7 @@ test("above the size limit, objects of the oldest sessions are removed", async (
   expect(await Promise.all([first, second, third].map((hash) => store.has(hash!)))).toEqual([false, true, true]);
 });
 
-test("runs once a day, in one process", async () => {
+test("the collection runs once a day, in one process", async () => {
   await object("a", 5);
   await sweep();
   const later = await object("b", 5);

@@ -18,9 +18,10 @@ import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { CheckpointBench } from "../../support/checkpoint-bench.ts";
 import { openSession } from "../../support/checkpoint-process.ts";
+import { processesIn } from "../../support/processes.ts";
 import { sweep } from "../../support/scale.ts";
 import { seeded } from "../approval/support/random.ts";
 
@@ -51,7 +52,9 @@ class Place {
     const exited = once(child, "exit");
     child.kill("SIGKILL");
     await exited;
-    return performance.now() - start;
+    const took = performance.now() - start;
+    await vi.waitUntil(() => processesIn(this.folder).length === 0, 10_000); // the command outlives its agent
+    return took;
   }
 
   /** Contents of all files but git's, by path. */

@@ -147,6 +147,36 @@ describe("without room for copies a command still runs, and its files are named:
   );
 });
 
+test.runIf(hasSandbox())(
+  "a restore onto a full disk leaves each file whole or out, names those, and can be repeated",
+  () => {
+    const disk = mkdtempSync(join(tmpdir(), "hermes-full-disk-"));
+    const state = mkdtempSync(join(tmpdir(), "hermes-full-state-"));
+    const make = "for i in 0 1 2 3 4 5 6 7 8 9; do head -c 100000 /dev/zero | tr '\\0' $i > $i.txt; done";
+    const spoil = "rm *.txt; for i in 7 8 9; do echo short > $i.txt; done; head -c 900000 /dev/zero > ../filler";
+    const wholeness = 'for f in *; do echo "$f=$(head -c 1 $f)$(wc -c < $f)"; done; ls -A | grep hermes || true';
+    const steps = [make, spoil].flatMap((command) => ["run", command]);
+    const again = ["restore", "3", "run", `(${wholeness}) > ${state}/first`, "run", "rm ../filler", "restore", "3"];
+    const args = ["--dev-bind", "/", "/", "--size", "1300000", "--tmpfs", disk, "--dir", join(disk, "w")];
+    const script = [process.execPath, "test/support/checkpoint-process.ts", join(disk, "w"), state];
+    const last = ["run", `(${wholeness}) > ${state}/last`];
+    const { stdout, stderr } = spawnSync("bwrap", [...args, ...script, ...steps, ...again, ...last], {
+      encoding: "utf8",
+      env: { ...process.env, ENDS: "1" },
+    });
+    expect(stderr).toBe("");
+    const [first, final] = ["first", "last"].map((name) => readFileSync(join(state, name), "utf8").trim().split("\n"));
+    const whole = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9].map((at) => `${at}.txt=${at}100000`);
+    const isWhole = (line: string): boolean => whole.includes(line) || /^[789]\.txt=s6$/.test(line);
+    expect(first?.filter((line) => !isWhole(line))).toEqual([]);
+    const missing = 10 - (first?.filter((line) => whole.includes(line)).length ?? 0);
+    expect(missing).toBeGreaterThan(0);
+    expect(stdout.match(/left alone: it could not be written/g)?.length).toBe(missing);
+    expect(final).toEqual(whole);
+    for (const folder of [disk, state]) rmSync(folder, { recursive: true });
+  },
+);
+
 /** Bytes that no compression shortens, the same ones for the same name. */
 function randomBytesOf(name: string, length: number): Buffer {
   return createCipheriv("aes-128-ctr", Buffer.alloc(16, name), Buffer.alloc(16)).update(Buffer.alloc(length));

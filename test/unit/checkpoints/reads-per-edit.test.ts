@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from "vitest";
-import { FileMemory } from "../../../agent-core/tools/file-memory.ts";
 import { tool as patch } from "../../../agent-core/tools/patch.ts";
+import { FileMemory } from "../../../agent-core/tools/seen-files.ts";
 import type { Tool, ToolContext } from "../../../agent-core/tools/tool.ts";
 import { tool as writeFile } from "../../../agent-core/tools/write-file.ts";
 import { CheckpointBench } from "../../support/checkpoint-bench.ts";

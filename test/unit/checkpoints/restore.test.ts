@@ -251,6 +251,15 @@ test("a folder in the place of a file is left alone", async () => {
   expect(await bench.restore(first)).toEqual(["a.txt left alone: the path is no longer a file"]);
 });
 
+test("a file comes back also when a restore was killed before it removed the folder in its place", async () => {
+  bench.write("a", "one\n");
+  const first = bench.turn();
+  await bench.run("rm a; mkdir a; echo in > a/in");
+  rmSync(bench.path("a/in"));
+  expect(await bench.restore(first)).toEqual(["recreate a"]);
+  expect(bench.read("a")).toBe("one\n");
+});
+
 test("a missing or damaged copy is reported", async () => {
   bench.write("a.txt", "one\n");
   const first = bench.turn();

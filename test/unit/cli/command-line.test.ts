@@ -98,21 +98,13 @@ test.each([
   expect(await prompt(...words)).toBe(text);
 });
 
-test("hermes help is --help, also beside a command, and --device belongs to a sign-in", async () => {
+test("hermes help is --help, also beside a command", async () => {
   expect(await parsed("help")).toEqual({ kind: "help" });
   for (const words of [
     ["help", "mcp"],
     ["mcp", "help"],
   ]) {
     expect(await parsed(...words)).toEqual({ kind: "help", name: "mcp" });
-  }
-  expect(await parsed("mcp", "login", "x", "--device")).toMatchObject({
-    verb: "login",
-    operands: ["x"],
-    values: { device: true },
-  });
-  for (const words of [["mcp", "list"], ["doctor"], ["hello"]]) {
-    await expect(parsed(...words, "--device")).rejects.toThrow(/--device/);
   }
 });
 
@@ -160,7 +152,7 @@ test("bash completes commands, their verbs and their options", async () => {
   };
   expect(offered("doc")).toBe("doctor");
   expect(offered("skills", "un")).toBe("uninstall");
-  expect(offered("mcp", "signin", "--dev")).toBe("--device");
+  expect(offered("mcp", "signin", "--js")).toBe("--json");
   expect(offered("--cwd", "")).toBe("");
 });
 

@@ -28,9 +28,7 @@ test("a home of the original agent is read, and its settings without effect are 
     "model:\n  default: some/model\n  provider: openrouter\nagent:\n  max_turns: null\n  verify_on_stop: true\nterminal:\n  backend: local\n_config_version: 32\ntts: {}\n",
   );
   const { config, warnings, errors } = await loadConfig(home, {});
-  expect(warnings).toEqual([
-    "config.yaml: settings of Hermes Agent that this version does not support: agent.verify_on_stop, tts.",
-  ]);
+  expect(warnings).toEqual(["config.yaml: unknown settings without effect: agent.verify_on_stop, tts."]);
   expect(errors).toEqual([]);
   expect(config.model).toEqual({ default: "some/model", provider: "openrouter" });
   expect(config.agent.maxTurns).toBe(90);

@@ -173,7 +173,7 @@ function takeBackAtRandom(conversation: Conversation, random: Random): void {
 }
 
 test.each(strategies.map(({ name }) => name))(
-  "whatever was said, compressed (%s) and taken back, what a model is sent is valid",
+  "a request is valid after any messages, compressions (%s) and rewinds",
   (name) => {
     const random = seeded(name.length * 7_919);
     for (let round = 0; round < 40; round++) {

@@ -47,7 +47,7 @@ test.each([
   ["2026-02-30T09:00", "there is no such date"],
   ["2027-13-01T09:00", "there is no such date"],
   ["2026-11-23T12:59", "2026-11-23 12:59 (Europe/Berlin) is past"],
-])("refuses %j with its reason", async (text, reason) => {
+])("the parser refuses %j with its reason", async (text, reason) => {
   const problem = await problemOf(text);
   expect(problem).toContain(JSON.stringify(text));
   expect(problem).toContain(reason);
@@ -86,7 +86,7 @@ test("an interval keeps its length when the clocks change", async () => {
   ]);
 });
 
-test("of several instants that were missed only the last one is due", async () => {
+test("only the last one of several missed instants is due", async () => {
   const rule = await ruleOf("0 * * * *");
   const since = Date.parse("2026-11-23T12:30:00Z");
   const morning = Date.parse("2026-11-23T21:40:00Z");

@@ -1,5 +1,5 @@
 // Runs of planned jobs: once each, late ones marked, interrupted ones never repeated.
-import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -259,76 +259,23 @@ test("an update keeps what it does not name", async () => {
   expect((await act({ action: "update", job: "daily", model: "" })).job).not.toHaveProperty("model");
 });
 
-test("jobs of the original Hermes are imported once, with a line about the others, and its file stays", async () => {
-  const { requests, run, scheduler, messages } = planner();
+test("the table of an original Hermes stays as it is, and ours is beside it", async () => {
+  const { requests, create, scheduler, messages } = planner();
   mkdirSync(join(home, "cron"));
   const path = join(home, "cron", "jobs.json");
-  const common = {
-    enabled: true,
-    state: "scheduled",
-    skills: [],
-    workdir: home,
-    repeat: { times: null, completed: 0 },
-  };
   const hourly = { kind: "interval", minutes: 60, display: "every 60m" };
-  const jobs = [
-    { ...common, id: "aa11", name: "hourly", prompt: "Look.", schedule: hourly, repeat: { times: 3, completed: 1 } },
-    {
-      ...common,
-      id: "bb22",
-      name: "Daily",
-      prompt: "Read.",
-      schedule: { kind: "cron", expr: "0 9 * * *" },
-      enabled: false,
-    },
-    { ...common, id: "cc33", name: "chat", prompt: "Say.", schedule: hourly, state: "paused", deliver: "telegram:1" },
-    { ...common, id: "dd44", name: "script", prompt: "Run.", schedule: hourly, script: "x.py" },
-    { ...common, id: "ee55", name: "odd", prompt: "Run.", schedule: { kind: "moon" } },
-    { ...common, id: "ff66", name: "past", prompt: "Run.", schedule: hourly, repeat: { times: 2, completed: 2 } },
-  ];
-  const table = JSON.stringify({ jobs, updated_at: "2026-11-23T10:00:00+00:00" });
+  const table = JSON.stringify({ jobs: [{ id: "aa11", name: "hourly", prompt: "Look.", schedule: hourly }] });
   writeFileSync(path, table);
-  const state = await requests.state();
-  expect(state.note).toBe(
-    'Imported 3 of 6 jobs of the original Hermes, whose cron/jobs.json stays as it is. not "script": it runs a script; not "odd": its schedule is unknown; not "past": it has ended. The original Hermes still runs its own jobs whenever it runs: pause there what is to run here.',
-  );
-  const listed = state.jobs.filter(({ builtIn }) => !builtIn);
-  expect(listed.map(({ name, state: now, schedule }) => [name, now, schedule])).toEqual([
-    ["hourly", "active", "every 60m"],
-    ["Daily", "paused", "0 9 * * *"],
-    ["chat", "paused", "every 60m"],
-  ]);
-  for (const ran of [1, 1, 0]) {
-    await clock.advance(HOUR);
-    expect(await run()).toHaveLength(ran);
-  }
-  const after = await requests.act({ action: "remove", job: "chat" }, home, never);
-  expect(after.ok).toBe(true);
-  const again = await planner().requests.state();
-  expect(again.note).toBeUndefined();
-  expect(again.jobs.map(({ name, state: now }) => `${name} ${now}`)).toEqual(
-    expect.arrayContaining(["hourly ended", "Daily paused"]),
-  );
-  expect(again.jobs.map(({ name }) => name)).not.toContain("chat");
+  await create("1h", "ours");
+  const names = async () => (await requests.state()).jobs.filter(({ builtIn }) => !builtIn).map(({ name }) => name);
+  expect(await names()).toEqual(["ours"]);
   expect(readFileSync(path, "utf8")).toBe(table);
   rmSync(join(home, "cron", "vscode-jobs.json"));
+  expect(await names()).toEqual([]);
   writeFileSync(path, '{"jobs": "none"}');
   await expect(requests.state()).rejects.toThrow(/jobs\.json cannot be read .*Correct the file, or remove it/);
   await scheduler.tick();
   expect(messages).toContainEqual(expect.stringContaining("log: cron: "));
-});
-
-test("jobs of an original Hermes that runs at the moment are imported as paused", async () => {
-  const { requests } = planner();
-  mkdirSync(join(home, "cron"));
-  const job = { id: "aa11", name: "hourly", prompt: "Look.", schedule: { kind: "interval", minutes: 60 } };
-  writeFileSync(join(home, "cron", "jobs.json"), JSON.stringify({ jobs: [job] }));
-  const beat = join(home, "cron", "ticker_heartbeat");
-  writeFileSync(beat, "");
-  utimesSync(beat, clock.now() / 1_000, clock.now() / 1_000);
-  const { jobs, note } = await requests.state();
-  expect(jobs[0]).toMatchObject({ name: "hourly", state: "paused" });
-  expect(note).toMatch(/^Imported 1 of 1 jobs .* They are paused, because the original Hermes runs at the moment/);
 });
 
 test("a prompt that was made hostile in the file does not run", async () => {

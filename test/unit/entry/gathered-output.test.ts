@@ -15,7 +15,7 @@ function recorder(): { readonly output: Writable; readonly writes: string[] } {
   return { output, writes };
 }
 
-test("writes what was said in one moment at once, messages of both kinds in their order", async () => {
+test("the output writes what was said in one moment at once, messages of both kinds in their order", async () => {
   const { output, writes } = recorder();
   const { messages, send } = gatheredOutput(output);
   const message = messages.getWriter();
@@ -31,7 +31,7 @@ test("writes what was said in one moment at once, messages of both kinds in thei
   expect(writes).toHaveLength(2);
 });
 
-test("fails once its output has failed", async () => {
+test("the output fails once its output has failed", async () => {
   const output = new Writable({ write: (_chunk, _encoding, done) => done(new Error("gone")) });
   const writer = gatheredOutput(output).messages.getWriter();
   writer.closed.catch(() => undefined);

@@ -27,7 +27,7 @@ const line = JSON.stringify(next);
 const long = "é".repeat(2_000);
 
 test.for([1, 7, 100_000])(
-  "reads lines that arrive in pieces of %i bytes, with blank lines and no last newline",
+  "the stream reads lines that arrive in pieces of %i bytes, with blank lines and no last newline",
   async (size) => {
     const text = { jsonrpc: "2.0", method: "one", params: { text: "é\u2028 😀" } };
     const { messages, replies } = await receive(`\n${JSON.stringify(text)}\r\n  \n${line}`, size);
@@ -65,7 +65,7 @@ test.for([
   expect(replies).toEqual([]);
 });
 
-test("answers invalid JSON and JSON that is nested too deeply", async () => {
+test("the stream answers invalid JSON and JSON that is nested too deeply", async () => {
   const deep = `{"jsonrpc":"2.0","id":4,"method":"a","params":${"[".repeat(500)}${"]".repeat(500)}}`;
   const { messages, replies } = await receive(`{ no\n${deep}\n{"jsonrpc":"2.0","id":5,"result":{"a":}}\n${line}\n`);
   expect(replies).toMatchObject([

@@ -7,30 +7,30 @@ function ringOf(limit: number, ...pieces: readonly (string | Buffer)[]): OutputR
   return ring;
 }
 
-test("keeps everything up to its limit", () => {
+test("the ring keeps everything up to its limit", () => {
   const ring = ringOf(6, "abc", "def");
   expect(ring.text()).toBe("abcdef");
   expect(ring.truncated).toBe(false);
 });
 
-test("keeps the last bytes of more", () => {
+test("the ring keeps the last bytes of more", () => {
   const ring = ringOf(4, "abc", "def");
   expect(ring.text()).toBe("cdef");
   expect(ring.truncated).toBe(true);
 });
 
-test("keeps nothing when nothing may be kept", () => {
+test("the ring keeps nothing when nothing may be kept", () => {
   const ring = ringOf(0, "abc", "def");
   expect(ring.text()).toBe("");
   expect(ring.truncated).toBe(true);
   expect(ringOf(0).truncated).toBe(false);
 });
 
-test("begins at a whole character", () => {
+test("the ring begins at a whole character", () => {
   expect(ringOf(4, "ab€", "€").text()).toBe("€");
 });
 
-test("leaves out no more than a torn character of bytes that are no text", () => {
+test("the ring leaves out no more than a torn character of bytes that are no text", () => {
   const ring = ringOf(8, Buffer.alloc(100, 0x80));
   expect(ring.text()).toBe("\ufffd".repeat(5));
 });

@@ -10,8 +10,8 @@ import {
 
 // Requests of the agent: a card in the panel, and a notification only while the panel does not show it.
 const options = [
-  { optionId: "once", name: "Allow once", kind: "allow_once" },
-  { optionId: "always", name: "Always allow", kind: "allow_always" },
+  { optionId: "once", name: "Allow Once", kind: "allow_once" },
+  { optionId: "always", name: "Always Allow", kind: "allow_always" },
   { optionId: "reject", name: "Reject", kind: "reject_once" },
 ] as const;
 
@@ -109,7 +109,7 @@ test("a withdrawn request closes its notification", async () => {
 test("a notification shows a short command in full, with the answers that last for one call", () => {
   expect(permissionNotice({ command: "git push --force", reasons: ["Overwrites a remote branch"] }, options)).toEqual({
     text: "Hermes asks to run: git push --force (Overwrites a remote branch)",
-    buttons: [{ title: "Review" }, { title: "Allow once", optionId: "once" }, { title: "Reject", optionId: "reject" }],
+    buttons: [{ title: "Review" }, { title: "Allow Once", optionId: "once" }, { title: "Reject", optionId: "reject" }],
   });
   expect(permissionNotice({ command: "rm \u202ex" }, options).text).toBe("Hermes asks to run: rm ⟨U+202E⟩x");
 });

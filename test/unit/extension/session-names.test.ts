@@ -18,7 +18,7 @@ test("a stored id names the agent, and Hermes' own ids name none", () => {
   expect(agentOf("20261123_120000_00000000")).toBeUndefined();
 });
 
-test("what another agent sends has the window's ids: parameters, results and rows of a list", async () => {
+test("messages of another agent have the window's ids: parameters, results and rows of a list", async () => {
   const update = { jsonrpc: "2.0", method: "session/update", params: { sessionId: "1", update: {} } };
   expect(await through("incoming", update)).toMatchObject({ params: { sessionId: "claude:1" } });
   const created = { jsonrpc: "2.0", id: 1, result: { sessionId: "1", modes: null } };
@@ -27,7 +27,7 @@ test("what another agent sends has the window's ids: parameters, results and row
   expect(await through("incoming", listed)).toMatchObject({ result: { sessions: [{ sessionId: "claude:1" }] } });
 });
 
-test("what the agent gets has its own ids", async () => {
+test("messages to the agent have its own ids", async () => {
   const prompt = { jsonrpc: "2.0", id: 1, method: "session/prompt", params: { sessionId: "claude:1", prompt: [] } };
   expect(await through("outgoing", prompt)).toMatchObject({ params: { sessionId: "1", prompt: [] } });
   const failed = { jsonrpc: "2.0", id: 1, error: { code: 1, message: "no" } };

@@ -21,12 +21,12 @@ test.each([
   ["a server of it", "node_modules/@vscode/ripgrep/bin"],
   ["VS Code 1.139", `node_modules.asar.unpacked/@vscode/ripgrep-universal/bin/${target}`],
   ["a server of it", `node_modules/@vscode/ripgrep-universal/bin/${target}`],
-])("finds ripgrep in %s: %s", (_, path) => {
+])("the extension finds ripgrep in %s: %s", (_, path) => {
   const { root, program } = appWith(path);
   expect(vscodeRipgrep(root)).toBe(program);
 });
 
-test("finds none in a build without it, or when it cannot run", () => {
+test("the extension finds none in a build without it, or when it cannot run", () => {
   expect(vscodeRipgrep(mkdtempSync(join(tmpdir(), "hermes-app-")))).toBeUndefined();
   expect(vscodeRipgrep(appWith("node_modules/@vscode/ripgrep/bin", 0o644).root)).toBeUndefined();
 });

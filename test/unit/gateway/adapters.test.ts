@@ -51,6 +51,23 @@ test("Slack sends an envelope again until it is acknowledged, and it is answered
   expect(slack.texts()).toEqual(["answer 1", "answer 2"]);
 });
 
+test.each([
+  ["Discord", () => new FakeDiscord()],
+  ["Slack", () => new FakeSlack()],
+])("A message of %s that is edited and deleted later is answered once", async (_name, platform) => {
+  const server = platform();
+  await server.start();
+  const { model } = await startGateway(server);
+  model.respondWith(({ messages }) => say(`answer ${messages.filter(({ role }) => role === "user").length}`));
+  server.write("one", { event: 11 });
+  await server.until("answer 1");
+  server.editAndDelete("11", "one, edited");
+  server.write("two");
+  await server.until("answer 2");
+  expect(server.texts()).toEqual(["answer 1", "answer 2"]);
+  expect(model.requests).toHaveLength(2);
+});
+
 test("A thread of a Slack channel is a session, answered in the thread", async () => {
   const slack = await new FakeSlack().start();
   const { model } = await startGateway(slack);

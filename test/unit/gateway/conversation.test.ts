@@ -74,7 +74,7 @@ describe.each(Object.entries(platforms))("A conversation on %s", (_, make) => {
         async (from) => {
           const question = await platform.until(/keys or passwords|Your answer/, from);
           const shown = question.buttons.length > 0 ? question : await platform.until(/Your answer/, from);
-          platform.press(shown, "Allow once");
+          platform.press(shown, "Allow Once");
         },
       );
       expect(talk.asked).toContain("KEY=1");

@@ -228,11 +228,11 @@ describe("A question in a chat", () => {
     model.script(callTools(call("read_file", { path: ".env" })), say("read it"));
     telegram.write("@hermes_bot read it", { chat: "-100", isGroup: true });
     const question = await telegram.until(/\.env/, 0).then(() => telegram.until(/keys or passwords/));
-    telegram.press(question, "Allow once", "8");
-    telegram.press(question, "Allow once");
+    telegram.press(question, "Allow Once", "8");
+    telegram.press(question, "Allow Once");
     telegram.press(question, "Reject");
     await telegram.until("read it");
-    await telegram.until(/Allow once$/);
+    await telegram.until(/Allow Once$/);
     expect(JSON.stringify(model.requests.at(-1)?.body.messages.at(-1))).toContain("KEY=1");
   });
 

@@ -34,7 +34,7 @@ const behaviours: readonly Behaviour[] = [
   { name: "exit code 2", command: "echo 'Not here.' >&2; exit 2", runs: false },
   { name: "exit code 127", command: "./no-such-hook", runs: true, failure: "exit code 127" },
   { name: "timeout", command: "sleep 20", timeout: 0.2, runs: true, failure: "no answer within 0.2 s" },
-  { name: "1 GB of output", command: "head -c 1000000000 /dev/zero", runs: true, failure: "more than 64 kB" },
+  { name: "1 GB of output", command: "head -c 1000000000 /dev/zero", runs: true, failure: "more than 16384 kB" },
   { name: "invalid JSON", command: "echo '{\"decision\":'", runs: true, failure: "not a JSON object" },
   { name: "kills its parent", command: "kill -9 $PPID; sleep 20", runs: true, failure: "SIGKILL" },
   { name: "writes slowly", command: "printf '{'; sleep 0.1; printf '}'", runs: true },

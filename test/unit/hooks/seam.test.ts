@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import * as z from "zod";
-import { runUnseen } from "../../../agent-core/agent/unseen-memory.ts";
+import { runUnseen } from "../../../agent-core/agent/memory-review.ts";
 import type { HookPayload, HookVerdict } from "../../../agent-core/hooks/hook.ts";
 import { defineTool, type ToolContext } from "../../../agent-core/tools/tool.ts";
 import { call, callTools, type ModelServer, say, startModelServer } from "../../support/model-server/model-server.ts";
@@ -218,7 +218,7 @@ test("a cancel ends a hook that hangs, and the call never runs", async () => {
   model.script(callTools(touch("b.txt")));
   const turn = agent.runConversation({ userMessage: "go" });
   const signal = await reached;
-  agent.interrupt();
+  agent.turns.interrupt();
   expect(await turn).toMatchObject({ stopReason: "cancelled" });
   expect(signal.aborted).toBe(true);
   expect(existsSync(join(cwd, "b.txt"))).toBe(false);
@@ -273,7 +273,7 @@ test("a turn waits for the hooks at its end, until it is cancelled", async () =>
   model.script(say("done"), say("again"));
   const turn = agent.chat("go").then(() => order.push("turn"));
   await expect.poll(() => agent.messages.at(-1)).toMatchObject({ content: "done" });
-  agent.interrupt();
+  agent.turns.interrupt();
   await turn;
   resolve();
   await agent.chat("once more");

@@ -213,6 +213,66 @@ test.each([
   expect(await run(await allowed(), bash)).toMatchObject({ decision: "continue" });
 });
 
+test.each([
+  ["mcp__.*__write", "mcp__fs__write_file"],
+  ["^mcp__fs", "mcp__fs__write_file"],
+  ["Edit, Write", "write_file"],
+  ["Edit | Write", "write_file"],
+  ["NotebookEdit|Bash", "terminal"],
+])("a pattern %s of Claude Code covers %s, and no other tool", async (matcher, tool) => {
+  put(".claude/settings.json", claude("PreToolUse", group(matcher, "exit 2")));
+  const hooks = await allowed();
+  expect(await run(hooks, { tool, input: { path: "a.ts", command: "ls" } })).toMatchObject({ decision: "block" });
+  expect(await run(hooks, { tool: "read_file", input: { path: "a.ts" } })).toMatchObject({ decision: "continue" });
+  expect(await run(hooks, { tool: "mcp__memory__read", input: {} })).toMatchObject({ decision: "continue" });
+});
+
+test("a name of a server alone covers none of its tools, as in Claude Code", async () => {
+  put(".claude/settings.json", claude("PreToolUse", group("mcp__fs", "exit 2")));
+  expect(await run(await allowed(), { tool: "mcp__fs__write_file", input: {} })).toMatchObject({
+    decision: "continue",
+  });
+});
+
+test("a hook that prints the log of a test suite runs to its end, and the model gets both ends of its errors", async () => {
+  const log = `node -e "process.stdout.write('line of a test run\\n'.repeat(20000))"`;
+  put(".claude/settings.json", {
+    hooks: {
+      PreToolUse: [group("Bash", log)],
+      Stop: [group("", `echo FIRST >&2; ${log} >&2; echo LAST >&2; exit 2`)],
+    },
+  });
+  const hooks = await allowed();
+  expect(await run(hooks, bash)).toMatchObject({ decision: "continue" });
+  const { decision, reasons } = await run(hooks, { extra: { attempt: 0 } }, "on_stop");
+  expect(decision).toBe("block");
+  expect(reasons[0]).toMatch(/^FIRST\n[\s\S]*\nLAST$/);
+  expect(reasons[0]?.length).toBeLessThan(10_100);
+});
+
+test.each([
+  ["a timeout of zero", { timeout: 0 }],
+  ["a timeout as text", { timeout: "30" }],
+  ["a number among its variables", { env: { LEVEL: 2 } }],
+])("a guard with %s guards", async (_, more) => {
+  const hook = { type: "command", command: "exit 2", ...more };
+  put(".claude/settings.json", claude("PreToolUse", { matcher: "Bash", hooks: [hook] }));
+  expect(await run(await allowed(), bash)).toMatchObject({ decision: "block" });
+});
+
+test("an entry that is not valid is named, and affects neither the other hooks nor the tools", async () => {
+  put(".claude/settings.json", {
+    hooks: {
+      PreToolUse: { matcher: "Bash", hooks: [{ type: "command", command: "exit 2" }] },
+      Stop: [{ hooks: [{ type: "command", command: 5 }] }],
+    },
+  });
+  const hooks = await allowed();
+  expect(shown[0]).toBe(".claude/settings.json: a hook for Stop is not used, because its command is not valid.");
+  expect(await run(hooks, bash)).toMatchObject({ decision: "block" });
+  expect(await run(hooks, { tool: "read_file", input: { path: "a" } })).toMatchObject({ decision: "continue" });
+});
+
 test("a guard that times out denies", async () => {
   const hook = { type: "command", command: "sleep 20", timeout: 0.1 };
   put(".claude/settings.json", claude("PreToolUse", { hooks: [hook] }));

@@ -18,19 +18,19 @@ function folderWith(name: string, mode: number): string {
 const [text, first, second] = [folderWith("text", 0o644), folderWith("first", 0o755), folderWith("second", 0o755)];
 const onPath = (...folders: readonly string[]): string => folders.join(delimiter);
 
-test("finds the first executable file, and no folder of that name", () => {
+test("the look-up finds the first executable file, and no folder of that name", () => {
   mkdirSync(join(folder, "folder", "tool"), { recursive: true });
   expect(findProgram("tool", onPath(join(folder, "nothing"), join(folder, "folder"), text, first, second))).toBe(
     join(first, "tool"),
   );
 });
 
-test("ignores relative folders", () => {
+test("the look-up ignores relative folders", () => {
   const here = relative(process.cwd(), first);
   expect(findProgram("tool", onPath(here, ".", "", second))).toBe(join(second, "tool"));
 });
 
-test("finds nothing in empty folders", () => {
+test("the look-up finds nothing in empty folders", () => {
   expect(findProgram("no-such-tool", onPath(first, second))).toBeUndefined();
   expect(findProgram("tool", "")).toBeUndefined();
 });

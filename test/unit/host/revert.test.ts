@@ -20,7 +20,7 @@ test("reverting a creation succeeds when the file is already gone", async () => 
 test.each([
   ["text", "of another program", "conflict"],
   ["no text", "\0\u0001", "binary"],
-])("refuses to remove a file of %s that another program has written", async (_, text, reason) => {
+])("a revert refuses to remove a file of %s that another program has written", async (_, text, reason) => {
   writeFileSync(path, text);
   expect(await files.guardedWrite({ ...removal, path, expected: null }, signal)).toMatchObject({ ok: false, reason });
   expect(existsSync(path)).toBe(true);

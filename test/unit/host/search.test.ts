@@ -30,6 +30,7 @@ const files: Readonly<Record<string, string | Buffer>> = {
   "with space [1].md": "needle five\n",
   "app/[id]/page.tsx": "needle six\n",
   "über.md": "NEEDLE\n",
+  "🎉.yml": "",
 };
 
 beforeAll(() => {
@@ -63,6 +64,16 @@ describe.each(engines)("%s", (engine, program) => {
   }
 
   testHere.each([
+    "[[:alpha:]]+ one",
+    "needle[[:space:]]one",
+    "^[[:lower:]]{6} [a-z[:digit:]]ne",
+    "(?P<word>needle) one",
+    "^[^[:upper:][:punct:]]+one",
+  ])("reads classes of POSIX and named groups as grep and ripgrep do: %s", async (pattern) => {
+    expect(await found({ target: "content", pattern })).toEqual(["a.ts:2:needle one"]);
+  });
+
+  testHere.each([
     ["part of a name, either case", "NEEDLE", [".hidden/needle.ts"]],
     ["part of a path", "more/lo", ["deep/more/local/x.txt"]],
     ["a glob for the name, either case", "*.ts", [".hidden/needle.ts", "B.TS", "a.ts"]],
@@ -71,6 +82,13 @@ describe.each(engines)("%s", (engine, program) => {
     ["characters of a glob in a name", "\\[1].md", []],
     ["a path with brackets that exists", "app/[id]/page.tsx", ["app/[id]/page.tsx"]],
     ["a name beyond ASCII", "ÜBER", ["über.md"]],
+    ["a path that begins here", "./deep/more", ["deep/more/local/x.txt"]],
+    ["a path as Windows writes it", "deep\\kept.log", ["deep/kept.log"]],
+    ["a list", "a.ts, kept*", ["a.ts", "deep/kept.log"]],
+    ["a regular expression", "^[ab]\\.ts$", ["B.TS", "a.ts"]],
+    ["braces inside of braces", "{app/{x,[id]},none}/*.tsx", ["app/[id]/page.tsx"]],
+    ["letters in two parts", "u\u0308ber", ["über.md"]],
+    ["a letter beyond the first plane", "🎉*", ["🎉.yml"]],
     ["nothing", "no such name", []],
   ])("files: %s", async (_, pattern, expected) => {
     expect(await found({ target: "files", pattern })).toEqual(expected);
@@ -91,6 +109,7 @@ describe.each(engines)("%s", (engine, program) => {
       "picture.png",
       "with space [1].md",
       "über.md",
+      "🎉.yml",
     ]);
   });
 
@@ -134,6 +153,19 @@ describe.each(engines)("%s", (engine, program) => {
       { pattern: "needle (one|two|six)", fileGlob: "!*.tsx" },
       ["B.TS:1:needle two", "a.ts:2:needle one"],
     ],
+    ["a list of JSON", { pattern: "needle t", fileGlob: '["*.ts", "*.md"]' }, ["B.TS:1:needle two"]],
+    [
+      "a list with bars",
+      { pattern: "needle [ft]", fileGlob: "*.ts|*.md" },
+      ["B.TS:1:needle two", "with space [1].md:1:needle five"],
+    ],
+    [
+      "alternatives of bash",
+      { pattern: "needle [ft]", fileGlob: "*.@(ts|md)" },
+      ["B.TS:1:needle two", "with space [1].md:1:needle five"],
+    ],
+    ["a glob from the root", { pattern: "needle", fileGlob: "/deep/*.log" }, ["deep/kept.log:1:needle four"]],
+    ["a glob in quotes", { pattern: "needle", fileGlob: '"*.log"' }, ["deep/kept.log:1:needle four"]],
     ["a look ahead", { pattern: "needle(?= two)" }, ["B.TS:1:needle two"]],
     ["a pattern that begins with a dash", { pattern: "--files" }, []],
   ])("content: %s", async (_, request, expected) => {

@@ -39,6 +39,7 @@ test.each([
   ["a long dash", "a\u2013b.txt", "a-b.txt"],
   ["wide letters", "\uff21\uff22.txt", "AB.txt"],
   ["a letter without width", "a\u200bb.txt", "ab.txt"],
+  ["a mark for the look of a picture", "\u2764\ufe0f.txt", "\u2764.txt"],
 ])("a name with %s is meant by the name that looks the same, in its folder too", (_, real, written) => {
   const cwd = mkdtempSync(join(tmpdir(), "hermes-names-"));
   for (const name of [real, join(`in ${real}`, "x.txt")]) {
@@ -54,7 +55,48 @@ test.each([
   rmSync(cwd, { recursive: true });
 });
 
-test("of two names that look the same, neither is meant", () => {
+test.each([
+  ["in quotes", '"src/a b.ts"'],
+  ["as a mention", "@src/a b.ts"],
+  ["with a line", "src/a b.ts:12"],
+  ["with a line and a column", "src/a b.ts:12:3"],
+  ["with a line of GitHub", "src/a b.ts#L3-L9"],
+  ["with a range of lines", "src/a b.ts:10-20"],
+  ["with a place of a compiler", "src/a b.ts(10,5)"],
+  ["with a line in words", "src/a b.ts (line 3)"],
+  ["as a link of Markdown", "[a b.ts](src/a b.ts)"],
+  ["in angle brackets", "<src/a b.ts>"],
+  ["in bold letters", "**src/a b.ts**"],
+  ["with the prefix of a diff", "b/src/a b.ts"],
+  ["escaped for a shell", "src/a\\ b.ts"],
+  ["escaped for a link", "src/a%20b.ts"],
+  ["as Windows writes it", "src\\a b.ts"],
+  ["with blanks around it", " src/a b.ts\n"],
+  ["from the root", "/src/a b.ts"],
+])("a path that is written %s is meant", (_, written) => {
+  const cwd = mkdtempSync(join(tmpdir(), "hermes-names-"));
+  const file = join(cwd, "src", "a b.ts");
+  mkdirSync(join(cwd, "src"));
+  writeFileSync(file, "");
+  expect(withMeantPaths({ path: written }, { cwd })).toEqual({ path: file });
+  expect(withMeantPaths({ path: `file://${file.replace(" ", "%20")}` }, { cwd })).toEqual({ path: file });
+  const patch = (path: string) => ({ patch: `*** Begin Patch\n*** Update File: ${path}\n*** End Patch` });
+  if (!written.endsWith("\n")) expect(withMeantPaths(patch(written), { cwd })).toEqual(patch(file));
+  rmSync(cwd, { recursive: true });
+});
+
+test.each([
+  ["as git quotes it", '"caf\\303\\251/\\346\\227\\245 R&D.md"'],
+  ["as git quotes it, without the quotes", "caf\\303\\251/\\346\\227\\245 R&D.md"],
+])("a name beyond ASCII is meant that is written %s", (_, written) => {
+  const cwd = mkdtempSync(join(tmpdir(), "hermes-names-"));
+  mkdirSync(join(cwd, "caf\u00e9"));
+  writeFileSync(join(cwd, "caf\u00e9", "日 R&D.md"), "");
+  expect(withMeantPaths({ path: written }, { cwd })).toEqual({ path: join(cwd, "caf\u00e9", "日 R&D.md") });
+  rmSync(cwd, { recursive: true });
+});
+
+test("neither of two names that look the same is meant", () => {
   const cwd = mkdtempSync(join(tmpdir(), "hermes-names-"));
   for (const name of ["a\u00a0b", "a\u202fb"]) writeFileSync(join(cwd, name), "");
   expect(withMeantPaths({ path: "a b" }, { cwd })).toEqual({ path: "a b" });

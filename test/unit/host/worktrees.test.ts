@@ -1,10 +1,21 @@
-import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { execFile, execFileSync } from "node:child_process";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { delimiter, join } from "node:path";
+import { promisify } from "node:util";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import {
   addWorktree,
+  copyIgnored,
   endWorktree,
   listWorktrees,
   savePatch,
@@ -12,11 +23,39 @@ import {
   worktreeState,
 } from "../../../agent-core/host/worktrees.ts";
 
+const MODULE = new URL("../../../agent-core/host/worktrees.ts", import.meta.url).href;
+
 let folder: string;
 let repository: string;
 
 const git = (cwd: string, ...args: string[]): string =>
   execFileSync("git", args, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] }).trim();
+const commit = (cwd: string, message: string): string => {
+  git(cwd, "add", ".");
+  return git(cwd, "-c", "commit.gpgsign=false", "commit", "-qm", message);
+};
+/** A merge whose conflicts are open. */
+function beginMerge(cwd: string): void {
+  git(cwd, "checkout", "-q", "-b", "other", "HEAD");
+  writeFileSync(join(cwd, "a.txt"), "other\n");
+  commit(cwd, "other");
+  git(cwd, "checkout", "-q", "-");
+  writeFileSync(join(cwd, "a.txt"), "here\n");
+  commit(cwd, "here");
+  expect(() => git(cwd, "merge", "other")).toThrow();
+}
+/** Every program that is found as git writes no file over 8 KB in a merge, as on a full disk. */
+function fillDiskInMerges(): void {
+  const real = execFileSync("sh", ["-c", "command -v git"], { encoding: "utf8" }).trim();
+  const file = join(folder, "bin", "git");
+  mkdirSync(join(folder, "bin"));
+  writeFileSync(
+    file,
+    `#!/bin/bash\ncase " $* " in *" merge "*) trap "" XFSZ; ulimit -f 8;; esac\nexec "${real}" "$@"\n`,
+  );
+  chmodSync(file, 0o755);
+  vi.stubEnv("PATH", `${join(folder, "bin")}${delimiter}${process.env["PATH"]}`);
+}
 
 beforeEach(() => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), "hermes-worktrees-")));
@@ -31,7 +70,10 @@ beforeEach(() => {
   git(repository, "add", ".");
   git(repository, "-c", "commit.gpgsign=false", "commit", "-qm", "first");
 });
-afterEach(() => rmSync(folder, { recursive: true }));
+afterEach(() => {
+  vi.unstubAllEnvs();
+  rmSync(folder, { recursive: true });
+});
 
 describe("a worktree of a session", () => {
   test("lies beside the repository, on a branch of its own, and leaves the main folder as it is", async () => {
@@ -46,7 +88,16 @@ describe("a worktree of a session", () => {
     expect(readFileSync(join(repository, "a.txt"), "utf8")).toBe("mine\n");
     expect(await worktreeAt(worktree.path)).toEqual(worktree);
     expect(await worktreeAt(repository)).toBeUndefined();
-    await expect(addWorktree(repository, "fix the flaky test")).rejects.toThrow("exists already");
+    const task = "fix the flaky test, which fails when two of them run at once";
+    const branches = [];
+    for (let count = 0; count < 2; count += 1) branches.push((await addWorktree(repository, task)).branch);
+    expect(branches).toEqual([
+      "hermes/fix-the-flaky-test-which-fails-when-two",
+      "hermes/fix-the-flaky-test-which-fails-when-two-2",
+    ]);
+    expect((await addWorktree(repository, "fix the flaky test")).branch).toBe("hermes/fix-the-flaky-test-2");
+    git(repository, "branch", "hermes/elsewhere");
+    expect((await addWorktree(repository, "elsewhere")).path).toMatch(/elsewhere-2$/);
   });
 
   test("is merged whole, with what is not committed, and is gone", async () => {
@@ -54,7 +105,7 @@ describe("a worktree of a session", () => {
     writeFileSync(join(worktree.path, "b.txt"), "two\n");
     writeFileSync(join(worktree.path, "new.txt"), "new\n");
     expect(await worktreeState(worktree)).toMatchObject({ baseBranch: "main", commits: 0, files: 2, uncommitted: 2 });
-    expect(await endWorktree(worktree, "merge", "Change b")).toContain("Merged hermes/one into main");
+    expect((await endWorktree(worktree, "merge", "Change b")).message).toContain("Merged hermes/one into main");
     expect(readFileSync(join(repository, "b.txt"), "utf8")).toBe("two\n");
     expect(git(repository, "log", "-1", "--format=%s")).toBe("Change b");
     expect(git(repository, "branch", "--list", "hermes/*")).toBe("");
@@ -68,12 +119,28 @@ describe("a worktree of a session", () => {
       writeFileSync(join(worktree.path, "a.txt"), "theirs\n");
       writeFileSync(join(repository, "a.txt"), "ours\n");
       git(repository, "-c", "commit.gpgsign=false", "commit", "-qam", "ours");
-      await expect(endWorktree(worktree, end, "theirs")).rejects.toThrow("a.txt");
+      expect((await endWorktree(worktree, end, "theirs")).conflicts).toEqual(["a.txt"]);
       expect(git(repository, "status", "--porcelain")).toBe("");
       expect(git(worktree.path, "status", "--porcelain")).toBe("");
       expect(readFileSync(join(worktree.path, "a.txt"), "utf8")).toBe("theirs\n");
     },
   );
+
+  test("gets those ignored files of the main folder that the globs name, and no others", async () => {
+    writeFileSync(join(repository, ".gitignore"), ".env*\nbuild\nlocal\n");
+    git(repository, "add", ".gitignore");
+    git(repository, "-c", "commit.gpgsign=false", "commit", "-qm", "ignore");
+    for (const inside of ["build", "local/deep"]) mkdirSync(join(repository, inside), { recursive: true });
+    for (const file of [".env", ".env.test", "build/out.js", "local/deep/key", "untracked.txt"])
+      writeFileSync(join(repository, file), file);
+    const worktree = await addWorktree(repository, "one");
+    await copyIgnored(worktree, [".env*", "local/**", "*.txt"]);
+    const copied = [".env", ".env.test", "local/deep/key", "build/out.js", "untracked.txt"].filter((file) =>
+      existsSync(join(worktree.path, file)),
+    );
+    expect(copied).toEqual([".env", ".env.test", "local/deep/key"]);
+    expect(git(worktree.path, "status", "--porcelain")).toBe("");
+  });
 
   test("is rebased onto what the main folder has meanwhile", async () => {
     const worktree = await addWorktree(repository, "one");
@@ -103,5 +170,140 @@ describe("a worktree of a session", () => {
     rmSync(path, { recursive: true });
     expect(await listWorktrees(repository)).toEqual([]);
     await expect(addWorktree(folder, "two")).rejects.toThrow("is not in a git repository");
+  });
+
+  test.each(["merge", "rebase", "branch"] as const)("with an unfinished merge does not end as a %s", async (end) => {
+    const worktree = await addWorktree(repository, "one");
+    beginMerge(worktree.path);
+    const { message, conflicts } = await endWorktree(worktree, end, "m");
+    expect(conflicts).toEqual(["a.txt"]);
+    expect(message).toContain("is not finished");
+    expect(git(worktree.path, "status", "--porcelain")).toBe("UU a.txt");
+    expect(git(repository, "log", "--format=%s")).toBe("first");
+  });
+
+  test("is not merged into a main folder with an unfinished merge", async () => {
+    const worktree = await addWorktree(repository, "one");
+    writeFileSync(join(worktree.path, "b.txt"), "two\n");
+    beginMerge(repository);
+    await expect(endWorktree(worktree, "merge", "m")).rejects.toThrow("you have unmerged files");
+    expect(git(repository, "status", "--porcelain")).toBe("UU a.txt");
+    expect(readFileSync(join(worktree.path, "b.txt"), "utf8")).toBe("two\n");
+  });
+
+  test.skipIf(process.platform === "win32").each(["merge", "rebase"] as const)(
+    "stays, and the main folder is as it was, when a %s fills the disk",
+    async (end) => {
+      const worktree = await addWorktree(repository, "one");
+      for (const name of ["a.txt", "new.txt"]) writeFileSync(join(worktree.path, name), "x".repeat(60_000));
+      writeFileSync(join(worktree.path, "small.txt"), "small\n");
+      writeFileSync(join(repository, "b.txt"), "mine\n");
+      fillDiskInMerges();
+      await expect(endWorktree(worktree, end, "m")).rejects.toThrow("unable to write");
+      expect(git(repository, "status", "--porcelain")).toBe("M b.txt");
+      expect(readFileSync(join(repository, "b.txt"), "utf8")).toBe("mine\n");
+      vi.unstubAllEnvs();
+      expect((await endWorktree(worktree, end, "m")).message).toContain("Merged");
+      expect(git(repository, "status", "--porcelain")).toBe("M b.txt");
+    },
+  );
+
+  test("with work in a submodule keeps it, and ends once that work is elsewhere", async () => {
+    const [library, store] = [join(folder, "library"), join(folder, "library.git")];
+    git(folder, "clone", "-q", repository, library);
+    git(folder, "clone", "-q", "--bare", repository, store);
+    git(repository, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", store, "lib");
+    commit(repository, "library");
+    const { path, ...rest } = await addWorktree(repository, "one");
+    const inside = join(path, "lib");
+    git(path, "-c", "protocol.file.allow=always", "submodule", "--quiet", "update", "--init");
+    git(inside, "checkout", "-q", "-b", "work");
+    writeFileSync(join(inside, "a.txt"), "two\n");
+    await expect(endWorktree({ path, ...rest }, "merge", "m")).rejects.toThrow("would go with the worktree: lib.");
+    git(inside, "-c", "user.name=Ada", "-c", "user.email=a@example.org", "commit", "-qam", "two");
+    await expect(endWorktree({ path, ...rest }, "branch", "m")).rejects.toThrow("would go with the worktree: lib.");
+    git(inside, "push", "-q", "origin", "work");
+    expect((await endWorktree({ path, ...rest }, "merge", "m")).message).toContain("Merged");
+    expect(existsSync(path)).toBe(false);
+  });
+
+  test.each([
+    ["has no commit", () => git(folder, "init", "-q", join(folder, "empty")), "empty", "has no commit yet"],
+    ["is bare", () => git(folder, "clone", "-q", "--bare", repository, "empty"), "empty", "is not in a git repository"],
+  ])("is not made where the repository %s", async (_, prepare, name, reason) => {
+    prepare();
+    await expect(addWorktree(join(folder, name), "two")).rejects.toThrow(reason);
+  });
+
+  test("is made and merged in a shallow clone", async () => {
+    writeFileSync(join(repository, "a.txt"), "more\n");
+    commit(repository, "second");
+    git(folder, "clone", "-q", "--depth", "1", `file://${repository}`, "shallow");
+    const shallow = join(folder, "shallow");
+    for (const [name, value] of [
+      ["name", "Ada"],
+      ["email", "ada@example.org"],
+    ] as const)
+      git(shallow, "config", `user.${name}`, value);
+    const worktree = await addWorktree(shallow, "one");
+    writeFileSync(join(worktree.path, "a.txt"), "two\n");
+    await endWorktree(worktree, "merge", "Change");
+    expect(git(shallow, "log", "--format=%s")).toBe("Change\nsecond");
+  });
+
+  test.each(["merge", "rebase", "branch", "patch", "discard"] as const)(
+    "ends once as a %s when two windows end it, and the second says that it is gone",
+    async (end) => {
+      const worktree = await addWorktree(repository, "one");
+      writeFileSync(join(worktree.path, "a.txt"), "two\n");
+      // Another window is another process, with this module of its own.
+      const other = `const { endWorktree } = await import(${JSON.stringify(MODULE)}); await endWorktree(${JSON.stringify(worktree)}, "${end}", "m")`;
+      const ends = await Promise.allSettled([
+        endWorktree(worktree, end, "m"),
+        promisify(execFile)(process.execPath, ["--input-type=module", "-e", other]),
+        endWorktree(worktree, end, "m"),
+      ]);
+      expect(ends.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+      for (const each of ends) if (each.status === "rejected") expect(String(each.reason)).toContain("one is gone.");
+      expect(git(repository, "status", "--porcelain")).toBe("");
+      expect(await listWorktrees(repository)).toEqual([]);
+    },
+  );
+
+  test("is listed and ends with the work of another branch that its session checked out", async () => {
+    const worktree = await addWorktree(repository, "one");
+    git(worktree.path, "checkout", "-q", "-b", "feature");
+    writeFileSync(join(worktree.path, "a.txt"), "two\n");
+    const found = { ...worktree, branch: "feature" };
+    expect(await listWorktrees(repository)).toEqual([found]);
+    expect((await endWorktree(found, "merge", "m")).message).toContain("Merged feature into main");
+    expect(readFileSync(join(repository, "a.txt"), "utf8")).toBe("two\n");
+    expect(git(repository, "branch", "--format=%(refname:short)")).toBe("feature\nmain");
+  });
+
+  test("is listed after its session renamed its branch, and is discarded with words about that branch", async () => {
+    const worktree = await addWorktree(repository, "one");
+    git(worktree.path, "branch", "-m", "feature");
+    const [found] = await listWorktrees(repository);
+    expect(found).toEqual({ ...worktree, branch: "feature" });
+    expect((await endWorktree(found ?? worktree, "discard", "m")).message).toContain("The branch stays: feature.");
+    expect(existsSync(worktree.path)).toBe(false);
+  });
+
+  test.each(["merge", "branch"] as const)("on no branch does not end as a %s, and is discarded", async (end) => {
+    const worktree = await addWorktree(repository, "one");
+    git(worktree.path, "checkout", "-q", "--detach");
+    writeFileSync(join(worktree.path, "a.txt"), "two\n");
+    const [found = worktree] = await listWorktrees(repository);
+    await expect(endWorktree(found, end, "m")).rejects.toThrow("is on no branch");
+    expect(readFileSync(join(worktree.path, "a.txt"), "utf8")).toBe("two\n");
+    expect((await endWorktree(found, "discard", "m")).message).toContain("and its branch.");
+    expect(git(repository, "branch", "--format=%(refname:short)")).toBe("main");
+  });
+
+  test("of the user's own in the same folder is not listed", async () => {
+    await addWorktree(repository, "one");
+    git(repository, "worktree", "add", "-q", "-b", "mine", join(folder, "shop.worktrees", "mine"));
+    expect((await listWorktrees(repository)).map(({ branch }) => branch)).toEqual(["hermes/one"]);
   });
 });

@@ -1,5 +1,5 @@
 // Consolidation of ended sessions: once each, whatever is killed, and again when a session grew.
-import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, expect, test, vi } from "vitest";
@@ -120,12 +120,11 @@ test("it keeps the episode, and asks whether to keep a rule that was said once",
   await runAll();
   expect(await factsIn()).toEqual(["active 1: Always end the report with `-- k4`."]);
   expect(notices).toEqual(["Keep this for later? Always end the report with `-- k4`."]);
-  expect(readFileSync(join(learningFolder(home), "user-model.md"), "utf8")).toContain("## In /project/alpha");
   expect(readdirSync(join(learningFolder(home), "episodes", "2026", "11"))).toEqual([`${idOf(1)}.md`]);
   expect(await runAll()).toBe(0);
 });
 
-test("asks the model once, later, when it becomes available", async () => {
+test("consolidation asks the model once, later, when it becomes available", async () => {
   session(1, ["The gate of the importer is `zq7`, use it.", "Ok."]);
   answers = [];
   await runAll();
@@ -139,7 +138,7 @@ test("asks the model once, later, when it becomes available", async () => {
   expect(await runAll()).toBe(0);
 });
 
-test("gives up a session after three answers that are nonsense, with a pause before each try", async () => {
+test("consolidation gives up a session after three answers that are nonsense, with a pause before each try", async () => {
   session(1, ["Hello there", "Hi."]);
   answers = [() => ({ ok: true, text: "Sure! Here you go." })];
   expect(await runAll()).toBe(2);
@@ -153,7 +152,7 @@ test("gives up a session after three answers that are nonsense, with a pause bef
   expect(log).toHaveLength(3);
 });
 
-test("waits for the end of an open session: its close, or ten minutes of rest", async () => {
+test("consolidation waits for the end of an open session: its close, or ten minutes of rest", async () => {
   const id = session(8, ["Always run `make check` first.", "Ok."]);
   open.add(id);
   clock = new ManualClock(Date.UTC(2026, 10, 18, 10, 5));
@@ -162,7 +161,7 @@ test("waits for the end of an open session: its close, or ten minutes of rest", 
   expect(await runAll()).toBe(2);
 });
 
-test("reads a session again when it grew, and counts nothing twice", async () => {
+test("consolidation reads a session again when it grew, and counts nothing twice", async () => {
   const id = session(1, ["Always run `make check` first.", "Ok."]);
   await runAll();
   const more = { type: "message", position: 2, message: { role: "user", content: "Never push to main." }, at: NOW };
@@ -171,7 +170,7 @@ test("reads a session again when it grew, and counts nothing twice", async () =>
   expect(await factsIn()).toEqual(["active 1: Always run `make check` first.", "active 1: Never push to main."]);
 });
 
-test("leaves sub-agents, imports and the copies of a fork out", async () => {
+test("consolidation leaves sub-agents, imports and the copies of a fork out", async () => {
   session(1, ["Always run `make check` first.", "Ok."], { origin: "delegation", parent: idOf(9) });
   session(2, ["Always run `make check` first.", "Ok."], { source: "import" });
   session(3, ["Always run `make check` first.", "Ok."], {
@@ -259,7 +258,7 @@ test.each([
 ] as const)("a line that a person wrote stays until the user answers: %s", async (action, expected) => {
   session(1, ["Always end the report with `-- k4`.", "Ok."]);
   await runAll();
-  const model = join(learningFolder(home), "user-model.md");
+  const model = join(learningFolder(home), "entities", "user.md");
   writeFileSync(model, readFileSync(model, "utf8").replace("`-- k4`", "`-- mine`"));
   session(2, ["Reports end with `-- m5`.", "Ok."]);
   answers = [about("Reports end with `-- m5`.", 0, { supersedes: "-- mine" })];
@@ -317,6 +316,7 @@ const hostile = {
 async function days(): Promise<void> {
   session(1, ["Always end the report with `-- k4`. The gate of alpha is `zq7`, and tests are failing", "Ok."]);
   session(2, ["Always end the report with `-- m5`.", "Ok."]);
+  session(3, ["Always begin the report with `++ n6`.", "Ok."]);
   const gate = {
     subject: "alpha",
     kind: "project",
@@ -360,10 +360,9 @@ test("two processes at one home learn each rule once", async () => {
     ]);
   await Promise.all([runAll(), runAll()]);
   expect((await factsIn()).map((line) => line.slice(0, 9))).toEqual(["active 1:", "active 1:", "active 1:"]);
-  expect(existsSync(join(learningFolder(home), "user-model.md"))).toBe(true);
 });
 
-test("forgets with everything derived, and does not learn it again from the same session", async () => {
+test("consolidation forgets with everything derived, and does not learn it again from the same session", async () => {
   const id = session(1, ["Always end the report with `-- k4`.", "Ok."]);
   await runAll();
   const { store } = await loop();
@@ -385,7 +384,7 @@ test.each([
   ["No edites los archivos de vendor.", "No edites los archivos de generated."],
   ["El módulo de pagos es de Marta.", "El módulo de cuentas es de Marta."],
   ["vendor フォルダのファイルは編集しないでください。", "generated フォルダのファイルは編集しないでください。"],
-])("of the model's %j and %j both stay", async (first, second) => {
+])("both %j and %j of the model stay", async (first, second) => {
   for (const [at, said] of [first, second].entries()) session(at + 1, [said, "Ok."]);
   answers = [first, second].map((said) => about(said, 0));
   await runAll();

@@ -66,7 +66,7 @@ const session = (): JournalEntry[] => [
   ended(),
 ];
 
-test("holds tools, paths, commands, corrections, undone lines, skills and the score, without keys", () => {
+test("an episode holds tools, paths, commands, corrections, undone lines, skills and the score, without keys", () => {
   expect(episode(session())).toMatchObject({
     sessionId: ID,
     cwd: "/project/alpha",
@@ -88,7 +88,7 @@ test("holds tools, paths, commands, corrections, undone lines, skills and the sc
   });
 });
 
-test("leaves out what was taken back, and returns it with the rewind that was taken back", () => {
+test("an episode leaves out what was taken back, and returns it with the rewind that was taken back", () => {
   const entries = [head(), user("one"), ran("read_file"), user("two"), ran("terminal")];
   entries.push({ type: "rewind", keep: 1, at: next() });
   expect(episode(entries)).toMatchObject({ messages: 1, tools: ["read_file"] });
@@ -96,7 +96,7 @@ test("leaves out what was taken back, and returns it with the rewind that was ta
   expect(episode(entries)).toMatchObject({ messages: 2, tools: ["read_file", "terminal"] });
 });
 
-test("counts in a fork only what came after it", () => {
+test("an episode counts in a fork only what came after it", () => {
   const copied = [user("old request"), ran("terminal"), ended()];
   const fork = head({ parent: "20261111_101500_0000abcd", origin: "user" });
   expect(episodeOf(transcriptOf(ID, [fork, ...copied.slice(0, 0)]))).toBeUndefined();
@@ -106,14 +106,14 @@ test("counts in a fork only what came after it", () => {
   expect(episodeOf(whole)).toMatchObject({ firstMessage: "new request", tools: ["patch"] });
 });
 
-test("is read again as it was written, by the time of its end", async () => {
+test("an episode is read again as it was written, by the time of its end", async () => {
   const written = await writeEpisode(home, episode(session()));
   expect(await readEpisodes(home, { from: BEGIN, to: at })).toEqual([written]);
   expect(await readEpisodes(home, { from: at + 1, to: at + 2 })).toEqual([]);
   expect(episodePath(home, written)).toContain(join("learning", "episodes", "2026", "11", `${ID}.md`));
 });
 
-test("keeps the summary that a person wrote, and the one of the model when the session grows", async () => {
+test("an episode keeps the summary that a person wrote, and the one of the model when the session grows", async () => {
   const facts = episode(session());
   await writeEpisode(home, facts, { summary: "Released alpha.", taskType: "release", outcome: "success" });
   expect(await writeEpisode(home, { ...facts, messages: 3 })).toMatchObject({
@@ -130,7 +130,7 @@ test("keeps the summary that a person wrote, and the one of the model when the s
   }
 });
 
-test("reads front matter that a person formatted in another way, and skips what is no episode", async () => {
+test("an episode reads front matter that a person formatted in another way, and skips what is no episode", async () => {
   const path = episodePath(home, { sessionId: ID });
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(

@@ -22,7 +22,7 @@ const change = (target: string): LearningChange => ({
   reason: "The user said so.",
 });
 
-test("keeps every change of several writers, and survives a line that was cut off", async () => {
+test("the ledger keeps every change of several writers, and survives a line that was cut off", async () => {
   const ledgers = [1, 2, 3].map(() => new LearningLedger(home, { now: () => 5 }));
   await Promise.all(ledgers.map((ledger, at) => ledger.append([change(`f${at}`), change(`g${at}`)])));
   appendFileSync(join(home, "learning", "ledger.jsonl"), '{"id":"cut');

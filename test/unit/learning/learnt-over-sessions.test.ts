@@ -1,85 +1,43 @@
 // Learning over several sessions: uses of what was learnt, what stays forgotten, and contradictions of the memory.
-import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
-import { learningFolder, memoriesFolder, sessionsFolder } from "../../../agent-core/config/home.ts";
-import { consolidation } from "../../../agent-core/learning/consolidation/consolidation.ts";
+import { learningFolder, memoriesFolder } from "../../../agent-core/config/home.ts";
+import type { HookPayload } from "../../../agent-core/hooks/hook.ts";
 import { type Fact, factId } from "../../../agent-core/learning/facts.ts";
 import { LearningLedger } from "../../../agent-core/learning/learning-ledger.ts";
 import { LearntContext } from "../../../agent-core/learning/learnt-context.ts";
-import type { Loop, LoopPorts } from "../../../agent-core/learning/loop.ts";
-import { isLeftOut, receiptOf } from "../../../agent-core/learning/receipts.ts";
+import type { Loop } from "../../../agent-core/learning/loop.ts";
+import { harms, isLeftOut, receiptOf } from "../../../agent-core/learning/receipts.ts";
 import { Memory, memorySnapshot } from "../../../agent-core/memory/memory.ts";
-import { ManualClock } from "../../support/manual-clock.ts";
+import type { ManualClock } from "../../support/manual-clock.ts";
+import { idOf, type ModelAnswer, NOW, SessionsHome } from "./support/sessions-home.ts";
 import { stated } from "./support/stating-model.ts";
 
-const NOW = Date.UTC(2026, 10, 20, 12);
 const HOUR = 3_600_000;
 
+let sessions: SessionsHome;
 let home: string;
 let clock: ManualClock;
-let notices: (string | undefined)[];
-/** Answer of the model about a session's transcript; undefined: no model. */
-let answer: ((transcript: string) => object) | undefined;
+let notices: readonly (string | undefined)[];
+let answer: ModelAnswer;
 
 beforeEach(() => {
-  home = mkdtempSync(join(tmpdir(), "hermes-learnt-"));
-  clock = new ManualClock(NOW);
-  notices = [];
+  sessions = new SessionsHome(() => answer);
+  ({ folder: home, clock, notices } = sessions);
   answer = (transcript) => ({
     episode: { summary: "Published the kavlin price list.", task_type: "x", outcome: "success" },
     user_signals: stated(transcript),
   });
 });
 
-const idOf = (number: number): string => `202611${String(10 + number)}_100000_${String(number).padStart(8, "0")}`;
+const session = (...given: Parameters<SessionsHome["session"]>): string => sessions.session(...given);
+const appended = (id: string, ...entries: readonly object[]): void => sessions.appended(id, ...entries);
+const loop = (): Promise<Loop> => sessions.loop();
+const runAll = (): Promise<void> => sessions.runAll();
 
-/** A session of these messages: the user's and the agent's in turn. */
-function session(number: number, texts: readonly string[], cwd = "/project/alpha"): string {
-  const id = idOf(number);
-  const at = Date.UTC(2026, 10, 10 + number, 10);
-  mkdirSync(sessionsFolder(home), { recursive: true });
-  appended(id, { type: "session", version: 1, id, cwd, at });
-  for (const [position, content] of texts.entries()) {
-    const role = position % 2 === 0 ? "user" : "assistant";
-    appended(id, { type: "message", position, message: { role, content }, at: at + position * 1_000 });
-  }
-  appended(id, { type: "turn-end", stopReason: "end_turn", at: at + 60_000 });
-  return id;
-}
-
-function appended(id: string, ...entries: readonly object[]): void {
-  const lines = entries.map((entry) => `${JSON.stringify({ at: NOW, ...entry })}\n`);
-  appendFileSync(join(sessionsFolder(home), `${id}.jsonl`), lines.join(""));
-}
-
-function loop(): Promise<Loop> {
-  const ports = {
-    home,
-    clock,
-    ledger: new LearningLedger(home, clock),
-    isOpen: () => false,
-    log: () => undefined,
-    settings: () => ({ sessionIdleMinutes: 10, dailyTokens: 1_000 }),
-    notify: (message: string | undefined) => notices.push(message),
-    model: {
-      isAvailable: () => Promise.resolve(answer !== undefined),
-      ask: (_: string, messages: readonly { readonly content: unknown }[]) => {
-        const text = JSON.stringify(answer?.(String(messages[1]?.content)));
-        return Promise.resolve({ ok: true, text });
-      },
-    },
-  };
-  return consolidation(ports as unknown as LoopPorts);
-}
-
-async function runAll(): Promise<void> {
-  const { work } = await loop();
-  while (await work.doNext(new AbortController().signal));
-}
-
-test("counts the sessions in which a fact was in the prompt, and those that an episode was attached to", async () => {
+test("the receipt counts the sessions in which a fact was in the prompt, and those that an episode was attached to", async () => {
   session(1, ["Publish the kavlin price list. Always run `make check` first.", "Ok."]);
   await runAll();
   const context = new LearntContext({ home, sessionId: "s-0", roots: ["/project/alpha"], clock });
@@ -110,7 +68,7 @@ test("counts the sessions in which a fact was in the prompt, and those that an e
   );
 });
 
-test("what was forgotten stays forgotten when its session grows and repeats it to the model", async () => {
+test("a forgotten item stays forgotten when its session grows and repeats it to the model", async () => {
   const first = session(1, ["Always sign with `kk7`.", "Ok.", "Always sign with `kk7`.", "Ok."]);
   const second = session(2, ["Find the zebra in the archive", "Found."]);
   answer = (transcript) => ({
@@ -176,10 +134,42 @@ test("a note that an earlier version replaced by a fact is in no prompt: the fac
   expect(snapshot.memory).not.toContain("evil");
 });
 
+/** Calls of the agent with these ports in turn; the user objects to the first one. */
+function writeSettings(id: string, ports: readonly number[]): void {
+  for (const [at, port] of ports.entries()) {
+    const called = { name: "write_file", arguments: JSON.stringify({ path: "a.conf", content: `port=${port}` }) };
+    const calls = [{ id: "c", type: "function", function: called }];
+    appended(id, { type: "message", message: { role: "assistant", content: "", tool_calls: calls } });
+    appended(id, { type: "message", message: { role: "tool", tool_call_id: "c", content: "written" } });
+    if (at === 0) appended(id, { type: "message", message: { role: "user", content: "No, that is wrong." } });
+  }
+}
+
 test.each([
-  [8417, "closed"],
-  [9032, "active"],
-])("a line is closed when the user rejects what followed it: port %j used", async (port, state) => {
+  [[8417, 9032], 0],
+  [[8417, 8417], 1],
+])(
+  "a note of the agent that the user rejects leaves the memory when the agent gives it up: %j",
+  async (ports, left) => {
+    const memory = new Memory({ folder: memoriesFolder(home), now: () => NOW }).forProject("/project/alpha");
+    const note = { action: "add", content: "The mailer listens on port 8417." } as const;
+    await memory.change("project", note, { by: "agent", sessionId: idOf(9), callId: "c" });
+    writeSettings(session(2, ["Write the settings"]), ports);
+    answer = (transcript) => {
+      const id = /\[(m-\w+)\]/.exec(transcript)?.[1];
+      const episode = { summary: "Looked at ports.", task_type: "x", outcome: "success" };
+      return { episode, refuted: [{ id, quote: "No, that is wrong." }] };
+    };
+    await runAll();
+    expect(await memory.read("project")).toHaveLength(left);
+  },
+);
+
+test.each([
+  ["used and then given up", [8417, 9032], "closed"],
+  ["never used", [9032, 9033], "active"],
+  ["used to the end", [8417, 8417], "active"],
+])("a line whose value was %s ends only when the agent gave it up after the user objected", async (_, ports, state) => {
   const text = "The mailer listens on port 8417.";
   session(1, [text, "Ok."]);
   const episode = { summary: "Looked at ports.", task_type: "x", outcome: "success" };
@@ -189,21 +179,84 @@ test.each([
   const second = session(2, ["Write the settings"]);
   const context = new LearntContext({ home, sessionId: second, roots: ["/project/alpha"], clock });
   appended(second, { type: "system-prompt", text: await context.promptText() });
-  const called = { name: "write_file", arguments: JSON.stringify({ path: "a.conf", content: `port=${port}` }) };
-  const calls = [{ id: "c", type: "function", function: called }];
-  for (const message of [
-    { role: "assistant", content: "", tool_calls: calls },
-    { role: "tool", tool_call_id: "c", content: "written" },
-    { role: "user", content: "No, that is wrong." },
-  ]) {
-    appended(second, { type: "message", message });
-  }
+  writeSettings(second, ports);
   answer = (transcript) => {
     const id = /\[(f-\w+)\]/.exec(transcript)?.[1];
     return { episode, refuted: [{ id, quote: "No, that is wrong." }] };
   };
   await runAll();
   expect((await (await loop()).store.items()).find(({ kind }) => kind === "fact")?.state).toBe(state);
+});
+
+test("the model is asked again about words of the user that its answer leaves out", async () => {
+  const rule = "The mailer of this project listens on port 8417.";
+  session(1, ["Write the settings", "Done.", `No. ${rule}`, "Done."]);
+  const asked: string[] = [];
+  const episode = { summary: "Wrote settings.", task_type: "x", outcome: "success" };
+  answer = (transcript) => {
+    asked.push(transcript);
+    const fact = { subject: "mailer", attribute: "port", value: "8417", text: rule, quote: rule, position: 2 };
+    return {
+      episode,
+      facts: asked.length === 1 ? [{ ...fact, text: "The mailer listens on port 9.", value: "9" }] : [fact],
+    };
+  };
+  await runAll();
+  expect(asked).toHaveLength(2);
+  expect(asked[1]).toContain(`[2 user] ${rule}`);
+  expect(asked[1]).not.toContain("Write the settings");
+  expect((await (await loop()).store.items()).map(({ text }) => text)).toContain(rule);
+});
+
+test("words for one task and private words are in no summary", async () => {
+  session(1, ["Write the note. Use axios this time. My asthma is bad.", "Done."]);
+  const private_ = { text: "My asthma is bad.", quote: "My asthma is bad.", sensitive: true };
+  const once = { text: "Use axios this time.", quote: "Use axios this time.", explicit: false };
+  answer = () => ({
+    episode: {
+      summary: "Wrote the note. Used axios this time. The asthma of the user is bad.",
+      task_type: "x",
+      outcome: "success",
+    },
+    user_signals: [private_, once],
+  });
+  await runAll();
+  const texts = (await (await loop()).store.items()).map(({ kind, text }) => [kind, text]);
+  expect(texts).toEqual([["episode", "Wrote the note."]]);
+});
+
+test("a note of the agent moves into the learnt lines, where it can be replaced and checked", async () => {
+  const rule = "Always run `make check` before a commit.";
+  const memory = new Memory({ folder: memoriesFolder(home), now: () => NOW }).forProject("/project/alpha");
+  await memory.change("project", { action: "add", content: rule }, { by: "agent", sessionId: idOf(1), callId: "c" });
+  session(1, [`Commit it. ${rule}`, "Done."]);
+  await runAll();
+  expect((await (await loop()).store.items()).map(({ text }) => text)).toContain(rule);
+  expect(await memory.read("project")).toEqual([]);
+});
+
+test("the user sees once a session which line the agent follows", async () => {
+  const rule = "Commit messages begin with chg: in this project.";
+  const check = { on: "commit", require: "^chg:" };
+  session(1, ["Commit it.", "Done.", rule, "Done."]);
+  answer = () => ({
+    episode: { summary: "Committed.", task_type: "x", outcome: "success" },
+    user_signals: [{ text: rule, quote: rule, value: "chg", explicit: true, check }],
+  });
+  await runAll();
+  const used: string[] = [];
+  const onUse = (message: string): unknown => used.push(message);
+  const context = new LearntContext({ home, sessionId: "s", roots: ["/project/alpha"], clock, onUse });
+  await context.promptText();
+  const [hook] = context.hooks();
+  const call = (command: string) => {
+    const payload = { tool_input: { command }, cwd: "/project/alpha" } as unknown as HookPayload;
+    return hook?.run(payload, new AbortController().signal);
+  };
+  expect(await call('git commit -m "wip: one"')).toMatchObject({ decision: "block" });
+  expect(used).toEqual([]);
+  for (const name of ["one", "two"]) expect(await call(`git commit -m "chg: ${name}"`)).toEqual({});
+  expect(used).toEqual([`Used: ${rule} (since 11 November 2026)`]);
 });
 
 test("the first question of a home says what learning costs and how to stop it", async () => {
@@ -243,7 +296,7 @@ test("an item is left out of a tenth of its sessions, and its receipt compares t
   const id = factId("p", "user", text);
   const fact = { id, text, scope: "user", source: "user", isPinned: false, from: 0, until: undefined } as Fact;
   const ids = Array.from({ length: 1_000 }, (_, at) => `s-${at}`);
-  const first = Array.from({ length: 10 }, (_, at) => ({ at: at + 1, cwd: "/p" }));
+  const first = Array.from({ length: 10 }, (_, at) => ({ session: `f-${at}`, at: at + 1, cwd: "/p" }));
   const without = ids.filter((session) => isLeftOut(session, fact, first));
   expect(without.length).toBeGreaterThan(60);
   expect(without.length).toBeLessThan(140);
@@ -261,9 +314,16 @@ test("an item is left out of a tenth of its sessions, and its receipt compares t
     /^With it 0\.0 corrections a session \(\d+ sessions\), without 2\.0 \(\d+\)\.$/,
   );
   expect(receiptOf(fact, sessions.slice(0, 12))).toBe("");
+  expect(harms(fact, sessions)).toBe(false);
+  const worse = sessions.map((one) => ({ ...one, corrections: one.used.includes(id) ? 1 : 0 }));
+  expect(harms(fact, worse)).toBe(true);
+  expect(harms(fact, worse.slice(0, 16))).toBe(false);
+  // Once five sessions did without it, few others do.
+  const enough = sessions.map(({ session, at, cwd }) => ({ session, at, cwd }));
+  expect(ids.filter((session) => isLeftOut(session, fact, enough)).length).toBeLessThan(30);
 });
 
-test("what was just learnt is in the prompt of every session, until ten sessions of its project had it", async () => {
+test("a new item is in the prompt of every session, until ten sessions of its project had it", async () => {
   const rule = "Always run `make check` first.";
   session(1, [rule, "Ok."]);
   const countOf = async (): Promise<number> => {

@@ -39,8 +39,8 @@ async function run(argument: string, items: readonly HermesExtensionItem[] = ITE
       acted.push(parameters);
       return "done";
     },
-    signIn: async (id, _signal, method) => {
-      acted.push(["wait for sign-in", id, method]);
+    signIn: async (id) => {
+      acted.push(["wait for sign-in", id]);
       return "signed in";
     },
     paste: async (...parameters) => {
@@ -51,7 +51,7 @@ async function run(argument: string, items: readonly HermesExtensionItem[] = ITE
   return { answer: await command.run(argument, never), acted };
 }
 
-test("lists servers with state, tools and last error, and the command that waits for consent", async () => {
+test("/mcp lists servers with state, tools and last error, and the command that waits for consent", async () => {
   const { answer } = await run("");
   expect(String(answer).split("\n").slice(0, 5)).toEqual([
     "- **My Server** (config.yaml): on, 0 tools",
@@ -62,12 +62,10 @@ test("lists servers with state, tools and last error, and the command that waits
   ]);
 });
 
-test("with `--wait` the list follows the start of the servers, and a sign-in its end", async () => {
+test("with `--wait` the list waits for servers, and a sign-in waits for its end", async () => {
   expect((await run("list --wait")).acted).toEqual(["settled"]);
   expect((await run("list")).acted).toEqual([]);
-  expect((await run("signin Mail --wait")).acted).toEqual(["settled", ["wait for sign-in", "mcp:Mail", "browser"]]);
-  const byDevice = ["wait for sign-in", "mcp:Mail", "device"];
-  expect((await run("signin Mail --device --wait")).acted).toEqual(["settled", byDevice]);
+  expect((await run("signin Mail --wait")).acted).toEqual(["settled", ["wait for sign-in", "mcp:Mail"]]);
 });
 
 test("with `--wait` a server that fails after the command is an error", async () => {
@@ -75,7 +73,7 @@ test("with `--wait` a server that fails after the command is an error", async ()
   expect((await run("restart web")).answer).toBe("done");
 });
 
-test("shows one server with its command and tools", async () => {
+test("/mcp shows one server with its command and tools", async () => {
   const { answer } = await run("files");
   expect(answer).toContain("`npx files`");
   expect(answer).toContain("- `write` (off)");
@@ -90,7 +88,6 @@ test.each([
   ["off files read", ["mcp:files", "disable", "read"]],
   ["enable files write", ["mcp:files", "enable", "write"]],
   ["signin mail", ["mcp:Mail", "sign-in"]],
-  ["signin mail --device", ["mcp:Mail", "sign-in", "--device"]],
   ["signin Mail http://127.0.0.1:1/callback?code=x", ["paste", "mcp:Mail", "http://127.0.0.1:1/callback?code=x"]],
 ])("/mcp %s acts as the page does", async (argument, expected) => {
   expect((await run(argument)).acted).toEqual([expected]);

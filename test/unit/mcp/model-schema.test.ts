@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { listTools } from "../../../agent-core/mcp/server-answers.ts";
-import { modelSchema } from "../../../agent-core/mcp/server-tools.ts";
+import { modelSchema, soundSchema } from "../../../agent-core/mcp/server-schema.ts";
 
 test.each([
   [
@@ -67,3 +67,49 @@ test.each([
   });
   expect([items.map(({ name }) => name), problems, asked]).toEqual([["t"], [], 3]);
 });
+
+const string = { type: "string" };
+test.each([
+  [
+    "a list of places",
+    { type: "array", items: [string, { type: "integer" }] },
+    { anyOf: [string, { type: "integer" }] },
+  ],
+  ["places of a newer dialect", { type: "array", prefixItems: [string, string] }, string],
+  ["a list of anything", { type: "array", items: true }, {}],
+  ["a list without items", { type: "array" }, {}],
+])("%s has one schema for its items", (_, written, items) => {
+  expect(soundSchema({ properties: { a: written } })).toMatchObject({ properties: { a: { items } } });
+});
+
+test.each([
+  ["types in capitals", { type: "STRING" }, string],
+  ["a type that nobody knows", { type: "date" }, {}],
+  ["null for what is left out", { type: null, description: null, default: null, maxItems: null }, {}],
+  [
+    "a bound of an older dialect",
+    { type: "number", minimum: 0, exclusiveMinimum: true },
+    { type: "number", minimum: 0 },
+  ],
+  ["need inside of a property", { type: "string", required: true }, string],
+  ["need twice", { type: "object", required: ["a", "a", 1] }, { type: "object", required: ["a"] }],
+  ["no choice", { type: "string", enum: [] }, string],
+  ["a pattern of another language", { type: "string", pattern: "^(?i)a\\z" }, string],
+  ["null by OpenAPI", { type: "string", nullable: true, enum: ["a"] }, { type: ["string", "null"], enum: ["a", null] }],
+  ["null without a type", { nullable: true }, {}],
+  ["another document", { $ref: "https://json-schema.org/draft-07/schema#" }, {}],
+  ["a definition that is not there", { $ref: "#/definitions/Missing" }, {}],
+  ["words of its own", { type: "string", "x-go-type": "Foo", deprecated: true }, string],
+  ["a schema of itself", { $ref: "#" }, { $ref: "#" }],
+  ["anything", true, {}],
+])("the sound rest of a part with %s remains", (_, written, sound) => {
+  expect(soundSchema({ $schema: "http://json-schema.org/draft-04/schema#", properties: { a: written } })).toEqual({
+    type: "object",
+    properties: { a: sound },
+  });
+});
+
+test.each([null, undefined, "{}", [], { type: "array", items: string }, { properties: null }])(
+  "a tool with the schema %j takes any arguments",
+  (written) => expect(soundSchema(written)).toMatchObject({ type: "object" }),
+);

@@ -4,7 +4,6 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { type DeviceCode, signInByDevice } from "../../../agent-core/mcp/device-sign-in.ts";
 import { ServerAuth, SignInNeeded, serverAuthOf } from "../../../agent-core/mcp/server-auth.ts";
 import { editorServers } from "../../../agent-core/mcp/server-config.ts";
 import { signIn } from "../../../agent-core/mcp/sign-in.ts";
@@ -208,69 +207,4 @@ test("the user may paste the address that the browser shows, when it runs on ano
   };
   await signIn(server, { open, pasted, signal: never });
   expect(await callTool(server)).toEqual(ADA);
-});
-
-/** Sign-in with a code. `act`: what happens while it waits for the first time. Gives the code, and the waits in seconds. */
-async function signInByCode(server: ServerAuth, act: (code: string) => void, signal = never) {
-  const shown: DeviceCode[] = [];
-  const waits: number[] = [];
-  let time = 0;
-  const wait = async (ms: number, waiting: AbortSignal): Promise<void> => {
-    waits.push(ms / 1_000);
-    time += ms;
-    if (waits.length === 1) act(shown[0]?.code ?? "");
-    waiting.throwIfAborted();
-  };
-  const clock = { wait, monotonicNow: () => time };
-  const done = signInByDevice(server, { show: (code) => shown.push(code), signal, clock });
-  return { error: await done.then(() => undefined, String), shown, waits };
-}
-
-test("without a browser the user enters a code on any device; the issuer sets the interval of the polls", async () => {
-  issuer.faults.device = { interval: 3, answers: ["authorization_pending", "slow_down"] };
-  const { error, shown, waits } = await signInByCode(access(), (code) => issuer.enterCode(code));
-  expect(error).toBeUndefined();
-  expect(shown).toEqual([
-    {
-      code: "WDJB-0",
-      page: `${issuer.origin}/activate`,
-      pageWithCode: `${issuer.origin}/activate?code=WDJB-0`,
-      seconds: 600,
-    },
-  ]);
-  expect(waits).toEqual([3, 3, 8]);
-  expect(await callTool(access())).toEqual(ADA);
-  issuer.expireTokens();
-  expect(await callTool(access())).toEqual(ADA);
-  await signInByCode(access(), (code) => issuer.enterCode(code));
-  expect(issuer.requests.filter((request) => request === "POST /register")).toHaveLength(1);
-});
-
-test.each([
-  ["the issuer offers none", { offersNone: true }, /offers no device codes: sign in without --device/],
-  ["the user refuses", { answers: ["access_denied"] }, /the request was refused on the page/],
-  ["the code expires at the issuer", { answers: ["expired_token"] }, /the code has expired/],
-  ["the issuer fails otherwise", { answers: ["invalid_client"] }, /invalid_client/],
-  ["nobody enters the code", { interval: 200 }, /nobody entered the code in time/],
-])("a sign-in with a code stores nothing when %s", async (_name, device, reason) => {
-  issuer.faults.device = device;
-  const { error } = await signInByCode(access(), () => undefined);
-  expect(error).toMatch(/^Error: Could not sign in to guarded: .* Try `\/mcp signin guarded` again\.$/);
-  expect(error).toMatch(reason);
-  await expect(callTool(access())).rejects.toBeInstanceOf(SignInNeeded);
-});
-
-test("a sign-in with a code goes on after a failed connection, and a cancelled one ends at once", async () => {
-  const { origin } = issuer;
-  let failures = 1;
-  const flaky: typeof fetch = async (url, init) => {
-    if (String(url) === `${origin}/token` && failures-- > 0) throw new TypeError("fetch failed");
-    return fetch(url, init);
-  };
-  const server = new ServerAuth({ ...access().options, fetchFn: flaky as never });
-  const { error, waits } = await signInByCode(server, (code) => issuer.enterCode(code));
-  expect([error, waits]).toEqual([undefined, [5, 10]]);
-  const cancelled = new AbortController();
-  const cancel = (): void => cancelled.abort(new Error("cancelled"));
-  expect((await signInByCode(access(), cancel, cancelled.signal)).error).toBe("Error: cancelled");
 });

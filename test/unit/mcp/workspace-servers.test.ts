@@ -19,7 +19,7 @@ function read(files: Readonly<Record<string, unknown>>, environment: Readonly<Re
   return new WorkspaceServers([folder(files)], environment).read();
 }
 
-test("reads .mcp.json and .vscode/mcp.json, with comments and trailing commas", () => {
+test("the reader reads .mcp.json and .vscode/mcp.json, with comments and trailing commas", () => {
   const { servers, problems } = read({
     ".mcp.json": { mcpServers: { db: { command: "db-server", args: ["--all"], env: { MODE: "ro" } } } },
     ".vscode/mcp.json": '{ // ours\n "servers": { "web": { "type": "http", "url": "https://mcp.example/v1", }, }, }',
@@ -32,12 +32,38 @@ test("reads .mcp.json and .vscode/mcp.json, with comments and trailing commas", 
   expect(servers.map(({ description }) => description)).toEqual(["MODE=ro db-server --all", "https://mcp.example/v1"]);
 });
 
-test("replaces the folder and variables of the environment, also with a default", () => {
+test("the reader replaces the folder and variables of the environment, also with a default", () => {
   const server = { command: "${workspaceFolder}/run", args: ["${env:LEVEL}", "${REGION:-eu}"], env: { KEY: "${KEY}" } };
   const root = folder({ ".mcp.json": { mcpServers: { db: server } } });
   const [db] = new WorkspaceServers([root], { LEVEL: "3", KEY: "secret" }).read().servers;
   expect(db?.config.settings).toMatchObject({ command: `${root}/run`, args: ["3", "eu"], env: { KEY: "secret" } });
   expect(db?.description).toBe("KEY=${KEY} ${workspaceFolder}/run ${env:LEVEL} ${REGION:-eu}");
+});
+
+test.each([
+  ["Windsurf", { serverUrl: "https://a.example/mcp" }, { settings: { kind: "http", url: "https://a.example/mcp" } }],
+  ["Gemini CLI", { httpUrl: "https://a.example/mcp", trust: true }, { settings: { kind: "http" } }],
+  [
+    "opencode",
+    { command: ["npx", "-y", "x"], environment: { A: "b" } },
+    { settings: { command: "npx", args: ["-y", "x"], env: { A: "b" } } },
+  ],
+  ["Cline", { command: "x", disabled: true, autoApprove: [], timeout: 60 }, { isEnabled: false, timeoutMs: 60_000 }],
+  ["a switch as text", { command: "x", disabled: "true" }, { isEnabled: false }],
+  ["Copilot", { type: "local", command: "x", tools: ["*"] }, { include: undefined }],
+  ["Codex", { command: "x", enabled_tools: ["a"], disabled_tools: ["b"] }, { include: ["a"], exclude: ["b"] }],
+  [
+    "null",
+    { command: "x", args: null, env: { A: null }, url: null },
+    { settings: { command: "x", args: [], env: {} } },
+  ],
+  ["words in one text", { command: "x", args: "-y foo" }, { settings: { args: ["-y", "foo"] } }],
+  ["capitals", { type: "SSE", url: "https://a.example/sse" }, { settings: { kind: "sse" } }],
+  ["milliseconds", { command: "x", timeout: 600_000 }, { timeoutMs: 600_000 }],
+])("a server in the words of %s is used", (_case, server, expected) => {
+  const { servers, problems } = read({ ".mcp.json": { mcpServers: { server } } });
+  expect(problems).toEqual([]);
+  expect(servers.map(({ config }) => config)).toMatchObject([expected]);
 });
 
 test.each([
@@ -107,7 +133,7 @@ test("the first folder and .mcp.json win a name", () => {
   expect(servers.map(({ description }) => description)).toEqual(["plain"]);
 });
 
-test("reads a changed file again, and gives the same list while nothing changed", () => {
+test("the reader reads a changed file again, and gives the same list while nothing changed", () => {
   const root = folder({});
   const workspace = new WorkspaceServers([root], {});
   expect(workspace.read().servers).toEqual([]);

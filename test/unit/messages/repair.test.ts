@@ -19,7 +19,7 @@ test("a valid history keeps its very messages", () => {
   for (const [index, message] of repaired.entries()) expect(message).toBe(history[index]);
 });
 
-test("merges users that follow each other", () => {
+test("the repair merges users that follow each other", () => {
   expect(
     repairMessages([
       { role: "user", content: "one" },
@@ -28,7 +28,7 @@ test("merges users that follow each other", () => {
   ).toEqual([{ role: "user", content: "one\n\ntwo" }]);
 });
 
-test("merges users with images part by part", () => {
+test("the repair merges users with images part by part", () => {
   const image = { type: "image_url", image_url: { url: "data:image/png;base64,AA==" } } as const;
   expect(
     repairMessages([
@@ -38,7 +38,7 @@ test("merges users with images part by part", () => {
   ).toEqual([{ role: "user", content: [image, { type: "text", text: "what is this?" }] }]);
 });
 
-test("merges assistants that follow each other and keeps the calls of the second", () => {
+test("the repair merges assistants that follow each other and keeps the calls of the second", () => {
   expect(
     repairMessages([
       { role: "user", content: "go" },
@@ -53,7 +53,7 @@ test("merges assistants that follow each other and keeps the calls of the second
   ]);
 });
 
-test("adds the result of a call that never ended", () => {
+test("the repair adds the result of a call that never ended", () => {
   const repaired = repairMessages([
     { role: "user", content: "go" },
     { role: "assistant", content: null, tool_calls: [call("a"), call("b")] },
@@ -65,7 +65,7 @@ test("adds the result of a call that never ended", () => {
   expect(repaired[3]).toMatchObject({ tool_call_id: "b", content: "result of b" });
 });
 
-test("drops results without a call, and second results of the same call", () => {
+test("the repair drops results without a call, and second results of the same call", () => {
   expect(
     repairMessages([
       { role: "user", content: "go" },
@@ -81,7 +81,7 @@ test("drops results without a call, and second results of the same call", () => 
   ]);
 });
 
-test("drops a second call that reuses an id, and an empty answer", () => {
+test("the repair drops a second call that reuses an id, and an empty answer", () => {
   expect(
     repairMessages([
       { role: "user", content: "go" },
@@ -99,7 +99,7 @@ test("drops a second call that reuses an id, and an empty answer", () => {
   ]);
 });
 
-test("keeps one system message, at the front", () => {
+test("the repair keeps one system message, at the front", () => {
   expect(
     repairMessages([
       { role: "user", content: "go" },

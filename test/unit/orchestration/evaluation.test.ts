@@ -7,7 +7,7 @@ import {
   isEvaluated,
   parseScores,
 } from "../../../agent-core/orchestration/evaluation.ts";
-import { claimedPaths, type EvaluatedResult, taskTypeOf } from "../../../agent-core/orchestration/evaluation-checks.ts";
+import { type EvaluatedResult, taskTypeOf } from "../../../agent-core/orchestration/evaluation-checks.ts";
 
 const TASK: EvaluatedTask = { id: "parser", goal: "Write the parser", taskType: "research" };
 const RESULT: EvaluatedResult = { summary: "Done.", files: [], commands: [] };
@@ -79,9 +79,9 @@ describe("thresholds", () => {
   });
 
   test.each([
-    ["Accept the result", { kind: "accept" }],
-    ["Run the task again", { kind: "again" }],
-    ["Do not use it", { kind: "reject" }],
+    ["Accept the Result", { kind: "accept" }],
+    ["Run the Task Again", { kind: "again" }],
+    ["Do Not Use It", { kind: "reject" }],
     ["Use tabs", { kind: "again", instruction: expect.stringContaining("Use tabs") }],
   ])("confidence below 0.4 asks the user, who answers %s", async (text, expected) => {
     const { evaluate, questions } = bench([{ ...GOOD, confidence: 0.39, reason: "Hard to tell." }], {
@@ -124,39 +124,15 @@ describe("facts decide without a judge when they contradict the result", () => {
     expect(requests).toEqual([]);
   });
 
-  test("a file that was claimed and does not exist; after two further runs the result is rejected", async () => {
-    const { evaluate, verdicts } = bench([]);
-    const summary = "I wrote the report to `docs/report.md`.";
-    expect(await evaluate({ summary })).toMatchObject({ kind: "again" });
-    expect(await evaluate({ summary }, 2)).toMatchObject({
-      kind: "reject",
-      reason: expect.stringContaining("docs/report.md"),
-    });
-    expect(verdicts.map(({ decision }) => decision)).toEqual(["retry", "retry"]);
-  });
-
   test("a file that the task was to write, and that does not exist", async () => {
-    const { evaluate } = bench([GOOD]);
-    expect(await evaluate({}, 0, { files: ["out.csv"] })).toMatchObject({
-      kind: "again",
-      instruction: expect.stringContaining("out.csv"),
-    });
-    const files = [{ path: "out.csv", hunks: 1 }];
-    expect(await evaluate({ files }, 0, { files: ["out.csv"] })).toMatchObject({ kind: "accept" });
-  });
-
-  test("a file that exists and was not changed, unless a command may have written it", async () => {
-    const { evaluate } = bench([GOOD], { existing: ["/project/a.md"] });
-    const summary = "Updated a.md.";
-    expect(await evaluate({ summary })).toMatchObject({ kind: "again", verdict: { by: "facts" } });
-    expect(await evaluate({ summary, commands: [{ command: "make", exit: 0 }] })).toMatchObject({ kind: "accept" });
-  });
-
-  test("a file that was changed is no contradiction, with a relative or an absolute path", async () => {
-    const { evaluate } = bench([GOOD, GOOD]);
-    const summary = "Created src/a.ts and saved it.";
-    for (const path of ["src/a.ts", "/project/src/a.ts"]) {
-      expect(await evaluate({ summary, files: [{ path, hunks: 1 }] })).toMatchObject({ kind: "accept" });
+    const { evaluate, verdicts } = bench([GOOD, GOOD]);
+    const task = { files: ["out.csv"] };
+    const named = expect.stringContaining("out.csv");
+    expect(await evaluate({}, 0, task)).toMatchObject({ kind: "again", instruction: named });
+    expect(await evaluate({}, 2, task)).toMatchObject({ kind: "reject", reason: named });
+    expect(verdicts.map(({ decision }) => decision)).toEqual(["retry", "retry"]);
+    for (const path of ["out.csv", "/project/out.csv"]) {
+      expect(await evaluate({ files: [{ path, hunks: 1 }] }, 0, task)).toMatchObject({ kind: "accept" });
     }
   });
 
@@ -234,14 +210,6 @@ test("scores are read from a fence, and without missing aspects", () => {
     missingAspects: [],
     reason: "ok",
   });
-});
-
-test("claims are files after a verb of writing, not versions, addresses or calls", () => {
-  expect(
-    claimedPaths(
-      "Created `src/a.ts` and wrote the results to out/data.csv. Updated to Node.js 22 and v1.2. Changed a.b() and added https://x.y/z.html. I read notes.md.",
-    ),
-  ).toEqual(["src/a.ts", "out/data.csv"]);
 });
 
 test("coding and operations are aliases; without a type, changed files make it code", () => {

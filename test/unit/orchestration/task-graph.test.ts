@@ -26,7 +26,7 @@ function task(id: string, dependsOn: readonly string[] = [], files: readonly str
 
 const ids = (tasks: readonly TaskSpec[]): readonly string[] => tasks.map(({ id }) => id);
 
-test("accepts a diamond", () => {
+test("the graph accepts a diamond", () => {
   expect(graphProblems([task("a"), task("b", ["a"]), task("c", ["a"]), task("d", ["b", "c"])])).toEqual([]);
 });
 
@@ -42,11 +42,11 @@ test.each([
     [task("a", [], ["x.ts"]), task("b", [], ["x.ts"])],
     /"a" and "b" both write x\.ts/,
   ],
-])("refuses %s", (_, tasks, problem) => {
+])("the graph refuses %s", (_, tasks, problem) => {
   expect(graphProblems(tasks).join("\n")).toMatch(problem);
 });
 
-test("allows one file for tasks that run one after the other, at any distance", () => {
+test("the graph allows one file for tasks that run one after the other, at any distance", () => {
   const tasks = [task("a", [], ["x.ts"]), task("b", ["a"]), task("c", ["b"], ["x.ts"])];
   expect(graphProblems(tasks)).toEqual([]);
 });
@@ -58,7 +58,7 @@ function after(tasks: readonly TaskSpec[], ends: Readonly<Record<string, EndStat
   );
 }
 
-test("starts a task as soon as its dependencies have results", () => {
+test("the graph starts a task as soon as its dependencies have results", () => {
   const tasks = [task("a"), task("b"), task("c", ["a"]), task("d", ["a", "b"])];
   expect(ids(startable(initialState(tasks), tasks))).toEqual(["a", "b"]);
   expect(ids(startable(after(tasks, { a: "completed" }), tasks))).toEqual(["b", "c"]);
@@ -66,7 +66,7 @@ test("starts a task as soon as its dependencies have results", () => {
 });
 
 test.each(["failed", "timeout", "cancelled"] as const)(
-  "skips all dependants of a task that is %s, and no others",
+  "the graph skips all dependants of a task that is %s, and no others",
   (status) => {
     const tasks = [task("a"), task("c", ["b"]), task("b", ["a"]), task("d"), task("e", ["d"])];
     const state = after(tasks, { a: status });

@@ -24,7 +24,7 @@ function factsOf(...entries: readonly NewEntry[]) {
 
 const LINES = "a\nb\nc\nd\ne\n";
 
-test("names the changed files with their hunks, relative to the working folder", () => {
+test("the result names the changed files with their hunks, relative to the working folder", () => {
   const { files } = factsOf(
     edit("1", "/project/src/a.ts", LINES, "A\nb\nc\nd\nE\n"),
     edit("2", "/project/new.ts", null, "x\n"),
@@ -37,17 +37,17 @@ test("names the changed files with their hunks, relative to the working folder",
   ]);
 });
 
-test("counts an edit once that is recorded again with its problems", () => {
+test("the result counts an edit once that is recorded again with its problems", () => {
   const twice = edit("1", "/project/a.ts", LINES, "A\nb\nc\nd\ne\n");
   expect(factsOf(twice, twice).files).toEqual([{ path: "a.ts", hunks: 1 }]);
 });
 
-test("leaves out edits that were refused", () => {
+test("the result leaves out edits that were refused", () => {
   const refused: NewEntry = { ...edit("1", "/project/a.ts", "x", "y"), ok: false } as NewEntry;
   expect(factsOf(refused).files).toEqual([]);
 });
 
-test("names files that only a command changed", () => {
+test("the result names files that only a command changed", () => {
   const change: NewEntry = {
     type: "file-change",
     path: "/project/out.txt",
@@ -60,7 +60,7 @@ test("names files that only a command changed", () => {
   expect(factsOf(change).files).toEqual([{ path: "out.txt", hunks: 0 }]);
 });
 
-test("marks a file that a command of another task may have changed, unless the task is known to have changed it", () => {
+test("the result marks a file that a command of another task may have changed, unless the task is known to have changed it", () => {
   const change = (path: string, others?: readonly string[]): NewEntry => ({
     type: "file-change",
     path,
@@ -80,7 +80,7 @@ test("marks a file that a command of another task may have changed, unless the t
   ]);
 });
 
-test("lists commands with their exit codes, answers, tokens and the last words", () => {
+test("the result lists commands with their exit codes, answers, tokens and the last words", () => {
   const facts = factsOf(
     { type: "message", message: { role: "assistant", content: "First." } },
     {

@@ -5,13 +5,13 @@ import { ManualClock } from "../../support/manual-clock.ts";
 const LIMIT_MS = 1_000;
 const never = new Promise<void>(() => undefined);
 
-test("waits for work that settles in time, failed or not", async () => {
+test("a deadline waits for work that settles in time, failed or not", async () => {
   const clock = new ManualClock();
   expect(await new Deadline(LIMIT_MS, clock).waitFor(Promise.resolve())).toBe(true);
   expect(await new Deadline(LIMIT_MS, clock).waitFor(Promise.reject(new Error("no room")))).toBe(true);
 });
 
-test("passes after its limit, no sooner", async () => {
+test("a deadline passes after its limit, no sooner", async () => {
   const clock = new ManualClock();
   const deadline = new Deadline(LIMIT_MS, clock);
   let inTime: boolean | undefined;

@@ -10,13 +10,13 @@ function caught(action: () => unknown): unknown {
   }
 }
 
-test("reads the message of an error, and takes any other value as text", () => {
+test("messageOf reads the message of an error, and takes any other value as text", () => {
   expect(messageOf(new Error("no room"))).toBe("no room");
   expect(messageOf("no room")).toBe("no room");
   expect(messageOf(undefined)).toBe("undefined");
 });
 
-test("reads a system error's code", () => {
+test("codeOf reads a system error's code", () => {
   const error = caught(() => readFileSync("/no/such/file"));
   expect(codeOf(error)).toBe("ENOENT");
   expect(hasCode(error, "EACCES", "ENOENT")).toBe(true);

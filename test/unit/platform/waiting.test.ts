@@ -27,7 +27,7 @@ function left(): readonly number[] {
   return [events.listenerCount("one"), events.listenerCount("other"), vi.getTimerCount()];
 }
 
-test("subscribes at once, and gives true with the first event", async () => {
+test("the wait subscribes at once, and gives true with the first event", async () => {
   const waiting = waitForEvent(LIMIT_MS, listen);
   expect(left()).toEqual([1, 1, 1]);
   events.emit("other");
@@ -36,7 +36,7 @@ test("subscribes at once, and gives true with the first event", async () => {
   expect(left()).toEqual([0, 0, 0]);
 });
 
-test("gives false after the timeout", async () => {
+test("the wait gives false after the timeout", async () => {
   const waiting = waitForEvent(LIMIT_MS, listen);
   await vi.advanceTimersByTimeAsync(LIMIT_MS - 1);
   expect(left()).toEqual([1, 1, 1]);
@@ -54,7 +54,7 @@ test("an event during the subscription counts", async () => {
   expect(left()).toEqual([0, 0, 0]);
 });
 
-test("rejects when subscribing fails, and leaves no timer", async () => {
+test("the wait rejects when subscribing fails, and leaves no timer", async () => {
   const waiting = waitForEvent(LIMIT_MS, () => {
     throw new Error("nothing to listen to");
   });

@@ -29,6 +29,52 @@ describe("which file counts", () => {
     expect(await contextOf()).toBeUndefined();
   });
 
+  test.each([
+    "Agents.md",
+    "QWEN.md",
+    "WARP.md",
+    "CRUSH.md",
+    ".junie/AGENTS.md",
+    ".rules",
+    ".goosehints",
+    ".augment-guidelines",
+    ".openhands/microagents/repo.md",
+    ".trae/rules/project_rules.md",
+    ".kilocode/rules/a.md",
+    ".continue/rules/a.md",
+    ".roo/rules-code/a.txt",
+    ".clinerules/a.txt",
+    ".cursor/rules/front/a.md",
+    ".claude/rules/back/a.md",
+  ])("%s counts, in a folder of the project too", async (path) => {
+    put(path, "the rule");
+    put(join("sub", path), "the inner rule");
+    expect(await contextOf()).toContain("the rule");
+    const subfolders = new SubfolderContext(root, filesOf(root));
+    expect(await subfolders.of([join(root, "sub/a.ts")])).toContain("the inner rule");
+  });
+
+  test.each([
+    ["a name without an ending", "See @docs/README", "docs/README"],
+    ["a name with a blank", "@docs/my\\ rules.md", "docs/my rules.md"],
+    ["the end of a sentence", "Read @docs/x.md.", "docs/x.md"],
+    ["letters beyond ASCII", "@docs/规则.md", "docs/规则.md"],
+    ["brackets", "(see @docs/x.md)", "docs/x.md"],
+  ])("an import with %s is read", async (_, text, path) => {
+    put("CLAUDE.md", text);
+    put(path, "the rule");
+    expect(await contextOf()).toContain("the rule");
+  });
+
+  test.each(["trigger: manual", "trigger: model_decision", "inclusion: manual"])(
+    "rules with %s are named alone",
+    async (key) => {
+      put(".windsurf/rules/a.md", `---\n${key}\n---\nthe rule`);
+      expect(await contextOf()).toContain(".windsurf/rules/a.md has rules");
+      expect(await contextOf()).not.toContain("the rule");
+    },
+  );
+
   test("all kinds that exist count, each text once", async () => {
     put(".cursor/rules/b.mdc", "---\nglobs: '*'\n---\nrule b");
     put(".cursor/rules/a.mdc", "rule a");

@@ -20,7 +20,7 @@ function faultOf(error: unknown): Fault {
   return classify(error, request);
 }
 
-describe("what Anthropic answers", () => {
+describe("an error of Anthropic", () => {
   const cases: readonly (readonly [number, string, string, FaultKind])[] = [
     [401, "authentication_error", "invalid x-api-key", "authentication"],
     [403, "permission_error", "Your API key does not have permission to use the specified resource.", "authentication"],
@@ -66,7 +66,7 @@ describe("what Anthropic answers", () => {
       400,
       "invalid_request_error",
       "max_tokens: 128000 > 64000, which is the maximum allowed number of output tokens",
-      "bad-request",
+      "output-limit",
     ],
     [400, "invalid_request_error", '"thinking.type.enabled" is not supported for this model.', "unsupported-parameter"],
     [400, "invalid_request_error", "`temperature` is deprecated for this model.", "unsupported-parameter"],
@@ -96,7 +96,7 @@ describe("what Anthropic answers", () => {
   });
 });
 
-describe("what comes in the middle of a stream", () => {
+describe("an error in the middle of a stream", () => {
   const cases: readonly (readonly [string, string, FaultKind])[] = [
     ["overloaded_error", "Overloaded", "overloaded"],
     ["rate_limit_error", "slow down", "rate-limit"],
@@ -115,8 +115,8 @@ describe("what comes in the middle of a stream", () => {
   });
 });
 
-describe("what the library throws", () => {
-  test("connection, timeout and abort", () => {
+describe("an error of the library", () => {
+  test("is told apart: connection, timeout and abort", () => {
     const refused = new TypeError("fetch failed", {
       cause: Object.assign(new Error("connect"), { code: "ECONNREFUSED" }),
     });

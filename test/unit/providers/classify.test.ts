@@ -64,8 +64,8 @@ describe("HTTP status and what was said", () => {
     [400, "`temperature` is deprecated for this model.", "unsupported-parameter"],
     [400, "messages.1.content.0: Invalid `signature` in `thinking` block", "reasoning-rejected"],
     [400, "The encrypted content gAAA could not be verified.", "reasoning-rejected"],
-    [404, "No endpoints found that support image input", "image-rejected"],
-    [400, "This model does not support images", "image-rejected"],
+    [404, "No endpoints found that support image input", "no-vision"],
+    [400, "This model does not support images", "no-vision"],
     [400, "This model's maximum context length is 8192 tokens", "context-overflow", "context_length_exceeded"],
     [400, "prompt is too long: 210000 tokens > 200000 maximum", "context-overflow"],
     [400, "the request exceeds the available context size. try increasing it", "context-overflow"],
@@ -73,6 +73,17 @@ describe("HTTP status and what was said", () => {
     [400, "API key not valid. Please pass a valid API key.", "authentication"],
     [400, "Your credit balance is too low", "billing"],
     [400, "messages: roles must alternate", "bad-request"],
+    [400, "Prompt length 45012 is over the model limit 32768", "context-overflow"],
+    [400, "max tokens of 32768 exceeded", "context-overflow"],
+    [400, "输入内容超过模型上限", "context-overflow"],
+    [429, "The request of 42000 tokens exceeds the limit of 30000 tokens per minute", "context-overflow"],
+    [429, "余额不足或无可用资源包,请充值。", "billing"],
+    [400, "No models loaded. Please load a model", "model-not-found"],
+    [400, "Argument not supported on this model: presencePenalty", "unsupported-parameter"],
+    [400, "`temperature` and `top_p` cannot both be specified for this model.", "unsupported-parameter"],
+    [400, "The content of the request was rejected by security policy", "filtered"],
+    [400, "Prompt blocked by Llama Guard", "filtered"],
+    [451, "The content you provided or machine outputted is not shown", "filtered"],
     [422, "Input validation error: `inputs` must have less than 4096 tokens. Given: 6000", "context-overflow"],
     [400, "The engine prompt length 9000 exceeds the max_model_len 8192. Please reduce prompt.", "context-overflow"],
     [400, "length of prompt_tokens (5000) must be less than max_seq_len (4096).", "context-overflow"],
@@ -343,4 +354,67 @@ describe("hints about a retry", () => {
     expect(messageOf(600)).toContain("Try again in 10 min.");
     expect(messageOf(18_000)).toContain("Try again in 5 h.");
   });
+});
+
+describe("a refusal that names a limit", () => {
+  /** Windows of 8,192 tokens, in the words of their servers. */
+  test.each([
+    [
+      "OpenAI",
+      400,
+      "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens (5000 in the messages, 4000 in the functions).",
+    ],
+    ["llama.cpp", 400, "the request exceeds the available context size (8192 tokens), try increasing it"],
+    [
+      "LM Studio",
+      400,
+      "Trying to keep the first 9000 tokens when context the overflows. However, the model is loaded with context length of only 8192 tokens, which is not enough.",
+    ],
+    ["Anthropic", 400, "prompt is too long: 9000 tokens > 8192 maximum"],
+    ["Gemini", 400, "The input token count (9000) exceeds the maximum number of tokens allowed (8192)."],
+    ["xAI", 400, "This model's maximum prompt length is 8192 but the request contains 9000 tokens."],
+    ["Kimi", 400, "Invalid request: Your request exceeded model token limit: 8192"],
+    ["DashScope", 400, "Range of input length should be [1, 8192]"],
+    [
+      "Mistral",
+      400,
+      "Prompt contains 9000 tokens and 0 draft tokens, too large for model with 8192 maximum context length",
+    ],
+    ["Cohere", 400, "too many tokens: total number of tokens in the prompt cannot exceed 8192 - received 9000."],
+    ["Copilot", 400, "prompt token count of 9000 exceeds the limit of 8192"],
+    ["TGI", 422, "Input validation error: `inputs` must have less than 8192 tokens. Given: 9000"],
+    ["GitHub Models", 413, "Request body too large for gpt-4o model. Max size: 8192 tokens."],
+    [
+      "OpenRouter",
+      400,
+      "This endpoint's maximum context length is 8192 tokens. However, you requested about 9000 tokens (7000 of text input, 2000 of tool input).",
+    ],
+    ["Fireworks", 400, "The prompt is too long: 9000, model maximum context length: 8192"],
+    ["a Chinese service", 400, "输入长度超过最大限制 8,192 tokens"],
+  ])("of the window gives that of %s", (_, status, words) => {
+    expect(faultOf(apiError(status, { message: words }))).toMatchObject({ kind: "context-overflow", limits: [8_192] });
+  });
+
+  test.each([
+    "maximum context length exceeded by model-2024-08-06",
+    "the request is too long",
+    "context length exceeded: limit 12",
+  ])("gives none where the text has none: %s", (words) => {
+    expect(faultOf(apiError(400, { message: words })).limits).toBeUndefined();
+  });
+});
+
+test.each([
+  [400, "registry.ollama.ai/library/gemma3:4b does not support tools"],
+  [400, '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set'],
+  [404, "No endpoints found that support tool use."],
+  [400, "`tools` is not supported by this model"],
+  [400, "This model does not support function calling"],
+  [500, "tools param requires --jinja flag"],
+  [400, "Function calling is not enabled for models/gemma-3-27b-it"],
+  [422, "tool calling is not supported by the selected model"],
+])("a server without tool calls is refused once, with what helps: %i %s", (status, words) => {
+  const fault = faultOf(apiError(status, { message: words }));
+  expect(fault.kind).toBe("no-tools");
+  expect(fault.message).toContain("Choose a model with tools, or start the server with its parser");
 });

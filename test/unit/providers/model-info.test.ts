@@ -12,7 +12,7 @@ test.each([
   ["anthropic/claude-haiku-5.5", 1_000_000],
   ["o3", 200_000],
   ["openai/o4-mini", 200_000],
-])("knows the window of %s", (model, contextWindow) => {
+])("the table knows the window of %s", (model, contextWindow) => {
   expect(modelInfo(model).contextWindow).toBe(contextWindow);
 });
 
@@ -22,7 +22,7 @@ test("an answer of the first Opus 4 is shorter than those of its successors", ()
   expect(modelInfo("claude-opus-4-5-20251101").maxOutputTokens).toBe(64_000);
 });
 
-test.each(["offline", "qwen2.5-coder:7b", "my-foo3-model", ""])("is cautious about %s", (model) => {
+test.each(["offline", "qwen2.5-coder:7b", "my-foo3-model", ""])("the table is cautious about %s", (model) => {
   expect(modelInfo(model)).toEqual({
     contextWindow: 128_000,
     maxOutputTokens: 8_192,
@@ -42,7 +42,7 @@ test.each([
   ["deepseek/deepseek-chat", false],
   ["qwen3:8b", true],
   ["qwen3-coder:30b", false],
-])("knows whether %s thinks before it answers", (model, reasoning) => {
+])("the table knows whether %s thinks before it answers", (model, reasoning) => {
   expect(modelInfo(model).reasoning).toBe(reasoning);
 });
 

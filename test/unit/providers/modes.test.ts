@@ -127,7 +127,7 @@ describe.each(permutations(modes).map((order) => ({ order, name: order.join(" â†
       for (const words of order) expect(JSON.stringify(server.requests.at(-1)?.body)).toContain(`Looking at ${words}.`);
     });
 
-    test("what an API sealed or signed goes back to it, and to no other", async () => {
+    test("a part that an API sealed or signed goes back to it, and to no other", async () => {
       const history = imported();
       for (const mode of order) {
         server.script(answer(mode));

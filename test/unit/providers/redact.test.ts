@@ -10,7 +10,7 @@ test.each([
   ["AIzaSyA-0123456789_abcdef", "a Google key"],
   ["gsk_0123456789abcdefghij", "a Groq key"],
   ["eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl", "a web token"],
-])("hides %s", (secret) => {
+])("redaction hides %s", (secret) => {
   expect(redact(`before ${secret} after`)).toBe("before [key] after");
 });
 
@@ -20,11 +20,11 @@ test.each([
   ["https://h/x?X-Amz-Signature=abcdef123&y=1", "https://h/x?X-Amz-Signature=[key]&y=1"],
   ["Cookie: session=abcdef123456; a=b", "Cookie: [key]; a=b"],
   ["http://user:passw0rd@host/v1", "http://host/v1"],
-])("hides the value in %s", (text, clean) => {
+])("redaction hides the value in %s", (text, clean) => {
   expect(redact(text)).toBe(clean);
 });
 
-test("hides a given secret of any shape, but not a local server's placeholder", () => {
+test("redaction hides a given secret of any shape, but not a local server's placeholder", () => {
   expect(redact("my own secret value", ["own secret"])).toBe("my [key] value");
   expect(redact("none is set", ["none", undefined])).toBe("none is set");
 });
@@ -35,7 +35,7 @@ test.each([
   "task-based risk-averse tokens=12",
   "see https://platform.openai.com/docs/api-keys",
   "wrong password",
-])("leaves ordinary words alone: %s", (text) => {
+])("redaction leaves ordinary words alone: %s", (text) => {
   expect(redact(text)).toBe(text);
 });
 

@@ -245,7 +245,7 @@ describe("an API mode that is named", () => {
   });
 });
 
-describe("what was found to answer here", () => {
+describe("a discovered server", () => {
   const found = [
     { ...ollama, defaultModel: "qwen3:8b" },
     { ...lmstudio, defaultModel: "gemma-3" },
@@ -316,7 +316,16 @@ test.each([
   ["https://api.example.org/v1/responses", "https://api.example.org/v1"],
   ["http://localhost:8000/v1/models", "http://localhost:8000/v1"],
   ["\u200bhttps://api.example.org/v1 ", "https://api.example.org/v1"],
+  ['"https://api.example.org/v1"', "https://api.example.org/v1"],
 ])("the address %j counts as %s", (baseUrl, expected) => {
   const found = resolveModel({ baseUrl, model: "m", apiKey: "\ufeffsk-1\u200b23 \n" }, {});
   expect(found.ok && found.model.endpoint).toMatchObject({ baseUrl: expected, apiKey: "sk-123" });
 });
+
+test.each(["Bearer sk-123", "Authorization: Bearer sk-123", "'sk-123'", "export API_KEY=sk-123", 'API_KEY="sk-123"'])(
+  "the key in %j counts alone",
+  (apiKey) => {
+    const found = resolveModel({ baseUrl: "https://api.example.org/v1", model: "m", apiKey }, {});
+    expect(found.ok && found.model.endpoint.apiKey).toBe("sk-123");
+  },
+);

@@ -1,7 +1,13 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, test } from "vitest";
-import { guardStream, streamLimits, streamModel, warmUpModel } from "../../../agent-core/providers/stream-model.ts";
+import {
+  guardStream,
+  silenceOf,
+  streamLimits,
+  streamModel,
+  warmUpModel,
+} from "../../../agent-core/providers/stream-model.ts";
 import type { ApiMode, ModelEvent } from "../../../agent-core/providers/wire/wire.ts";
 import { collect, transcript } from "../../conformance/collect.ts";
 import { requestTo } from "../../conformance/wire.ts";
@@ -36,7 +42,7 @@ describe("exactly one last event", () => {
     expect(transcript(events)).toEqual(['text "a"', "fault cut-off"]);
   });
 
-  test("what is thrown becomes a fault, before and in the middle of the stream", async () => {
+  test("an exception becomes a fault, before and in the middle of the stream", async () => {
     const early = guard(() => {
       throw new SyntaxError("no JSON");
     });
@@ -50,6 +56,21 @@ describe("exactly one last event", () => {
 });
 
 describe("silence", () => {
+  test.each([
+    ["http://localhost:11434/v1", 1_800],
+    ["http://nas.fritz.box:8080/v1", 1_800],
+    ["http://gpu.tail1234.ts.net:1234/v1", 1_800],
+    ["http://0.0.0.0:8000/v1", 1_800],
+    ["http://[::ffff:192.168.1.5]:8000/v1", 1_800],
+    ["https://192.168.1.107:8443/v1", 1_800],
+    ["https://llm.corp.internal/v1", 1_800],
+    ["https://api.openai.com/v1", 300],
+    ["https://openrouter.ai/api/v1", 300],
+    [undefined, 300],
+  ])("of the server at %s may last %i s before the first event", (baseUrl, seconds) => {
+    expect(silenceOf({ baseUrl }).firstMs).toBe(seconds * 1_000);
+  });
+
   const SILENCE_MS = 100;
 
   test("of the model ends the stream", async () => {
@@ -166,7 +187,7 @@ describe("abort", () => {
   });
 });
 
-test("leaves no listener behind on the caller's signal", async () => {
+test("a stream leaves no listener behind on the caller's signal", async () => {
   const { signal } = new AbortController();
   let listeners = 0;
   const add = signal.addEventListener.bind(signal);

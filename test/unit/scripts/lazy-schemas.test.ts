@@ -7,7 +7,7 @@ import { deferSchemas, lazySchemas } from "../../../scripts/lazy-schemas.ts";
 
 const deferred = (source: string): string => deferSchemas("a.ts", source).replace(/^import .*?;/, "");
 
-test("defers each schema that a module builds while it loads", () => {
+test("the plugin defers each schema that a module builds while it loads", () => {
   expect(deferred("export const name = z.string().min(1);")).toBe(
     "export const name = lazySchema(() => z.string().min(1));",
   );
@@ -20,13 +20,13 @@ test("defers each schema that a module builds while it loads", () => {
   );
 });
 
-test("defers a setting of config.yaml and a group of settings as a whole", () => {
+test("the plugin defers a setting of config.yaml and a group of settings as a whole", () => {
   expect(deferred('const a = group({ b: setting("B.", z.string()) }).prefault({});')).toBe(
     'const a = lazySchema(() => group({ b: setting("B.", z.string()) }).prefault({}));',
   );
 });
 
-test("defers a schema that is made from another one of the module", () => {
+test("the plugin defers a schema that is made from another one of the module", () => {
   expect(deferred("const a = z.object({});\nconst b = a.extend({ c: a.optional() });")).toBe(
     "const a = lazySchema(() => z.object({}));\nconst b = lazySchema(() => a.extend({ c: a.optional() }));",
   );
@@ -37,7 +37,7 @@ test.each([
   ["a type", "type A = z.infer<typeof a>;"],
   ["what is read from a schema", "const names = new Set(a.options.map(String)); const b = z.core.a;"],
   ["what is no schema", "const { $schema } = z.toJSONSchema(a);"],
-])("leaves %s as it is", (_, source) => {
+])("the plugin leaves %s as it is", (_, source) => {
   expect(deferred(source)).toBe(source);
 });
 

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { Message } from "../../../agent-core/messages/message.ts";
 import { Conversation } from "../../../agent-core/sessions/conversation.ts";
+import type { JournalEntry } from "../../../agent-core/sessions/entry.ts";
 
 const user = (content: string): Message => ({ role: "user", content });
 const assistant = (content: string): Message => ({ role: "assistant", content });
@@ -120,4 +121,24 @@ test("an answer that a compression leaves keeps its opaque parts", () => {
   conversation.append(sealed);
   conversation.compress({ dropped: [[0, 1]], summary: "sum", shortened: [] });
   expect(conversation.messages.at(-1)).toEqual(sealed);
+});
+
+test("an idle conversation holds no message that its journal has, and reads each again when it is asked", () => {
+  const conversation = new Conversation();
+  let reads = 0;
+  const texts = Array.from({ length: 20 }, (_, index) => `text ${index}`);
+  for (const [position, content] of texts.entries()) {
+    const message = { role: "user", content } as const;
+    const read = (): JournalEntry => {
+      reads += 1;
+      return { type: "message", position, message, at: 0 };
+    };
+    conversation.append(message, position, position < 18 ? { read } : undefined);
+  }
+  const before = conversation.messages;
+  conversation.rest();
+  expect(reads).toBe(0);
+  expect(conversation.messages).toEqual(before);
+  expect([...conversation.messages]).toHaveLength(20);
+  expect(reads).toBe(18);
 });

@@ -157,7 +157,7 @@ function isPrefix(some: readonly string[], all: readonly string[]): boolean {
 }
 
 test.for(Array.from({ length: sweep(150, 40) }, (_, seed) => seed))(
-  "whatever fails, nothing is lost (seed %i)",
+  "nothing is lost by any failure (seed %i)",
   async (seed) => {
     const random = seeded(seed + 1_000);
     const { files, heal } = moodyDisk(seed);

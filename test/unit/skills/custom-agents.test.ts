@@ -81,6 +81,27 @@ describe("custom agents", () => {
     expect(await toolsOf(front)).toEqual(expected);
   });
 
+  test.each([
+    ["name: [broken\ntools: x", "broken"],
+    ["name: '???'", "one"],
+    ["name: -- Über prüfer --", "über-prüfer"],
+    ["{{{", "one"],
+    ["name: one\n  nested: wrong\n\tand: tabs", "one"],
+  ])("keep a usable name with front matter that is broken: %s", async (front, name) => {
+    put(join(root, ".hermes/agents/one.md"), `---\n${front}\n---\nDo it.`);
+    const { agents, problems } = await readAgents(places());
+    expect([...agents.map((agent) => agent.name), ...problems.map(() => "problem")]).toEqual([name]);
+  });
+
+  test("with tools that nobody has get none of ours", async () => {
+    expect(await toolsOf("tools: [teleport, 7up]")).toEqual([]);
+  });
+
+  test("without an end of their front matter are instructions as a whole", async () => {
+    put(join(root, ".hermes/agents/one.md"), "---\nname: other\nDo it.");
+    expect((await readAgents(places())).agents).toMatchObject([{ name: "one", tools: undefined }]);
+  });
+
   test("give a task their role and model, and an unknown one is a problem that lists them", async () => {
     put(join(root, ".hermes/agents/one.md"), "---\nmodel: small\n---\nBe brief.");
     const task = { toolsets: undefined, model: undefined };

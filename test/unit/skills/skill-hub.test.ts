@@ -12,8 +12,8 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { beforeEach, describe, expect, it } from "vitest";
-import { hubCommand } from "../../../agent-core/skills/skill-hub.ts";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { type HubVerb, runHubVerb } from "../../../agent-core/skills/skill-hub.ts";
 import { runSkillsCommand, type SkillVerb } from "../../../cli/commands/skills.ts";
 
 let folder: string;
@@ -25,6 +25,8 @@ beforeEach(() => {
   home = join(folder, "home");
   lines = [];
 });
+
+afterEach(() => void vi.unstubAllEnvs());
 
 function put(path: string, text: string): void {
   mkdirSync(dirname(join(folder, path)), { recursive: true });
@@ -39,12 +41,22 @@ function run(verb: SkillVerb, operand = "", agrees = true): Promise<number> {
   const environment = { HERMES_HOME: home };
   const confirm = (): Promise<boolean> => Promise.resolve(agrees);
   const say = (line: string): void => void lines.push(line);
-  return runSkillsCommand({ verb, operand, cwd: folder, environment, say, report: say, confirm });
+  return runSkillsCommand({ verb, operand, cwd: folder, environment, say, confirm }).catch((error: Error) => {
+    lines.push(error.message);
+    return 1;
+  });
 }
 
 /** `/skills`. */
-const slash = (verb: string, operand: string): Promise<string> =>
-  hubCommand(verb, operand, { homeSkills: join(home, "skills"), cwd: folder }, new AbortController().signal);
+async function slash(verb: HubVerb, operand: string): Promise<string> {
+  const said: string[] = [];
+  const use = { homeSkills: join(home, "skills"), cwd: folder, signal: new AbortController().signal };
+  const install = (address: string): string => address;
+  await runHubVerb(verb, operand, { ...use, install, say: (line) => said.push(line) }).catch((error: Error) =>
+    said.push(error.message),
+  );
+  return said.join("\n");
+}
 
 const installed = (name: string): string => join(home, "skills/hub", name, "SKILL.md");
 const lock = () => JSON.parse(readFileSync(join(home, "skills/hub.lock.json"), "utf8")).skills;
@@ -203,9 +215,33 @@ describe("the hub", () => {
   });
 
   it.each([
-    ["nowhere", "nowhere is neither a folder, a git address nor owner/repository/path"],
+    ["owner/skills", "deploy, other"],
+    ["owner/skills/a/deploy", "deploy"],
+    ["https://github.com/owner/skills", "deploy, other"],
+    ["https://github.com/owner/skills.git#a/deploy", "deploy"],
+    ["https://github.com/owner/skills/tree/main", "deploy, other"],
+    ["https://github.com/owner/skills/tree/main/a/deploy", "deploy"],
+    ["https://github.com/owner/skills/blob/main/a/other/SKILL.md", "other"],
+    ["https://gitlab.com/group/team/skills/-/tree/main/a/other", "other"],
+    ["https://skills.sh/owner/skills/other", "other"],
+    ["skills.sh/owner/skills", "deploy, other"],
+  ])("takes %s as a git repository", async (source, names) => {
+    put("source/a/deploy/SKILL.md", skill("deploy"));
+    put("source/a/other/SKILL.md", skill("other"));
+    commit("source", "skills");
+    const hosts = ["https://github.com/owner/skills", "https://gitlab.com/group/team/skills"];
+    const instead = hosts.flatMap((host) => [`insteadOf = ${host}.git`, `insteadOf = ${host}`]);
+    put(".gitconfig", `[url "file://${folder}/source"]\n${instead.join("\n")}\n`);
+    vi.stubEnv("HOME", folder);
+    vi.stubEnv("HTTPS_PROXY", "http://127.0.0.1:1"); // a page that is asked first does not answer
+    expect(await run("install", source)).toBe(0);
+    expect(lines.at(-1)).toBe(`Installed: ${names}.`);
+  });
+
+  it.each([
+    ["nowhere", "nowhere is neither a folder, an address nor owner/repository/path"],
     ["file:///no/such/repository", "Could not fetch file:///no/such/repository"],
-    ["ext::sh -c touch% /tmp/x", "is neither a folder, a git address nor"],
+    ["ext::sh -c touch% /tmp/x", "is neither a folder, an address nor"],
   ])("names the reason why %s cannot be fetched", async (source, reason) => {
     expect(await run("install", source)).toBe(1);
     expect(lines.join("\n")).toContain(reason);
@@ -221,6 +257,5 @@ describe("the hub", () => {
     expect(await slash("confirm", again)).toBe("Installed: deploy.");
     expect(await slash("confirm", again)).toMatch(/No skills with the id \w+ wait for your confirmation/);
     expect(await slash("uninstall", "deploy")).toContain("Uninstalled deploy.");
-    expect(await slash("nonsense", "")).toContain("Usage:");
   });
 });

@@ -95,7 +95,6 @@ describe("places", () => {
     for (const each of skills) {
       const procedure = bodyOf(readFileSync(join(each.folder, "SKILL.md"), "utf8"));
       expect(procedure.split("\n").length).toBeLessThanOrEqual(62);
-      expect(each.isListed).toBe(true);
     }
   });
 
@@ -166,9 +165,25 @@ it.each([
   ["a tag", "description: Ask @all: who knows it"],
   ["a colon in another field", "description: Plain\nwhen_to_use: always: yes"],
   ["a quote inside", 'description: Say "hi": it greets'],
+  ["a bracket first", "description: [beta] helper for builds"],
+  ["a star first", "description: *important* helper"],
+  ["a line that goes on", "description: First: a line\n  and its rest"],
+  ["tabs", "description: Plain\nmetadata:\n\tlevel: 1"],
+  ["a text as metadata", "description: Plain\nmetadata: none"],
 ])("a front matter with %s loads, as other agents read it", async (_, line) => {
   const parsed = await parseSkill(`---\nname: a-skill\n${line}\n---\nDo it.\n`, "a-skill");
-  expect(parsed).toMatchObject({ ok: true, facts: { name: "a-skill", description: line.split("\n")[0]?.slice(13) } });
+  expect(parsed).toMatchObject({
+    ok: true,
+    facts: { name: "a-skill", description: expect.stringContaining(line.split("\n")[0]?.slice(13) ?? "") },
+  });
+});
+
+it.each(["\n\n---", "<!-- made by hand -->\n---"])("a skill that begins with %j loads", async (start) => {
+  expect(await parseSkill(`${start}\nname: a-skill\ndescription: [a, b]\n...\nDo it.\n`, "a-skill")).toMatchObject({
+    ok: true,
+    facts: { description: "a b" },
+    body: "Do it.",
+  });
 });
 
 it("the flat keys of the first Hermes are read", async () => {

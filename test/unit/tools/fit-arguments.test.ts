@@ -147,6 +147,20 @@ describe("arguments of a foreign schema", () => {
     expect(fitArguments(raw, schema as Record<string, unknown>)).toEqual(fitted);
   });
 
+  test.each([
+    ["max-results", { "max-results": 4 }],
+    ["maxResults", { maxResults: "4" }],
+    ["MaxResults", { MaxResults: 4 }],
+    ["max results", { "max results": 4 }],
+    ["MAX_RESULTS", { MAX_RESULTS: "4" }],
+  ])("another spelling of an optional name is that name: %s", (_, raw) => {
+    const schema = { type: "object", properties: { max_results: { type: "integer" }, query: { type: "string" } } };
+    expect(fitArguments({ query: "a", ...raw }, schema)).toEqual({ query: "a", max_results: 4 });
+    expect(fitArguments({ ...raw, max_results: 2 }, schema)).toEqual({ ...raw, max_results: 2 });
+    const open = { ...schema, additionalProperties: true };
+    expect(fitArguments(raw, open)).toEqual(raw);
+  });
+
   test("references that branch without end cost little, and change nothing", () => {
     const endless = { $defs: { a: { anyOf: [{ $ref: "#/$defs/a" }, { $ref: "#/$defs/a" }] } }, $ref: "#/$defs/a" };
     expect(fitArguments({ a: "1" }, endless)).toEqual({ a: "1" });
@@ -211,3 +225,26 @@ function generator(seed: number) {
   };
   return { schema, value };
 }
+
+const list = (items: object) => ({ type: "object", properties: { a: { type: "array", items } } });
+const integer = { type: "integer" };
+test.each([
+  ["values of a map", { type: "object", additionalProperties: integer }, { a: "1" }, { a: 1 }],
+  [
+    "values of names by a pattern",
+    { type: "object", patternProperties: { "^x-": integer } },
+    { "x-a": "1" },
+    { "x-a": 1 },
+  ],
+  ["a list by its numbers", list(integer), { a: { 0: 1, 1: "2" } }, { a: [1, 2] }],
+  ["a list below a name", list(integer), { a: { item: ["1"] } }, { a: [1] }],
+  ["an object in place of a list", list({ type: "object" }), { a: { x: 1 } }, { a: [{ x: 1 }] }],
+  [
+    "a choice by reference",
+    { ...list({ $ref: "#/$defs/e" }), $defs: { e: { enum: ["open"] } } },
+    { a: ["OPEN"] },
+    { a: ["open"] },
+  ],
+])("%s fit the schema of a server's tool", (_, schema, written, fitted) => {
+  expect(fitArguments(written, schema)).toEqual(fitted);
+});

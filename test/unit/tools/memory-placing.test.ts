@@ -73,7 +73,7 @@ test("a note that names the project, or is said to be its own, is in its prompt 
   expect(existsSync(join(folder, "MEMORY.md"))).toBe(true);
 });
 
-test("corrects and removes a project's note without its scope, and undoes it from another project", async () => {
+test("the tool corrects and removes a project's note without its scope, and undoes it from another project", async () => {
   await call("alpha", add("The queue is `q9`.", { scope: "project" }));
   await call("alpha", { action: "replace", old_text: "q9", content: "The queue is `q10`." });
   expect(await memoryOf("alpha").read("project")).toEqual(["The queue is `q10`."]);

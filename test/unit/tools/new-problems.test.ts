@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Problem } from "../../../agent-core/host/host.ts";
-import { newProblems } from "../../../agent-core/tools/watched-edit.ts";
+import { hunksBetween } from "../../../agent-core/platform/hunks.ts";
+import { newProblems } from "../../../agent-core/tools/edit-problems.ts";
 
 const path = "/w/a.ts";
 
@@ -9,7 +10,7 @@ function problem(line: number, message = "bad"): Problem {
 }
 
 function found(before: readonly Problem[], after: readonly Problem[], oldText: string, newText: string) {
-  return newProblems({ path, before, after }, { path, oldText, newText }).map(
+  return newProblems({ path, before, after }, { path, oldText, newText }, hunksBetween).map(
     ({ line, message }) => `${line} ${message}`,
   );
 }
@@ -19,9 +20,9 @@ const ten = lines(..."abcdefghij");
 
 describe("new problems", () => {
   it("are all of a new file", () => {
-    expect(newProblems({ path, before: [], after: [problem(1)] }, { path, oldText: null, newText: "x" })).toHaveLength(
-      1,
-    );
+    expect(
+      newProblems({ path, before: [], after: [problem(1)] }, { path, oldText: null, newText: "x" }, hunksBetween),
+    ).toHaveLength(1);
   });
 
   it("leave out what has only moved down", () => {
@@ -45,13 +46,13 @@ describe("new problems", () => {
     expect(found([problem(6)], [problem(6), problem(7)], ten, newText)).toEqual(["7 bad"]);
   });
 
-  it("name other words on the same line", () => {
+  it("are new when they have other words on the same line", () => {
     expect(found([problem(6)], [problem(6, "worse")], ten, lines(..."abcde", "F", ..."ghij"))).toEqual(["6 worse"]);
   });
 
   it("of a file that was not edited are those that were not there", () => {
     const file = { path, before: [problem(3)], after: [problem(3), problem(4)] };
-    expect(newProblems(file, undefined)).toEqual([problem(4)]);
+    expect(newProblems(file, undefined, hunksBetween)).toEqual([problem(4)]);
   });
 
   it("are found behind two edits far apart", () => {

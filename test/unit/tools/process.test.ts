@@ -158,7 +158,7 @@ test("a watched text that is printed during a check is told of once", async () =
   expect(await on.context.processes.notices()).toEqual([]);
 });
 
-test("what a command leaves running is a process, not a stray", async () => {
+test("a program that a command leaves running is a process, not a stray", async () => {
   const on = bench();
   const { text } = await on.run(terminal, { command: "sleep 875 & echo $! > pid; echo started" });
   expect(text).toMatch(/^started\n\[exit code 0, .*a program that it started still runs as p1/);
@@ -196,7 +196,7 @@ test("at most 16 run at the same time, and the session's end ends them all", asy
   for (const running of pids) expect(await running.hasSurvivors()).toBe(false);
 });
 
-test("what is written is judged as what it would be in a pipe; a bare answer and a stop are not", async () => {
+test("input is judged as it would be in a pipe; a bare answer and a stop are not", async () => {
   const on = bench();
   writeFileSync(join(on.folder, "ask.sh"), "read x; read y");
   const id = await background(on, "cat; bash ask.sh");

@@ -40,6 +40,28 @@ test.each([
   expect(text.length).toBeLessThan(330);
 });
 
+test.each([
+  ["the alternation of grep", "nothing\\|one", "one"],
+  ["a group of grep", "\\(one\\|two\\) (x)", "one (x)"],
+  ["quotes around it", '"one"', "one (x)"],
+  ["slashes around it", "/ONE/i", "one"],
+])("a pattern with %s finds what it means, and the result says so", async (_, pattern, expected) => {
+  const { folder, run } = toolBench();
+  writeFileSync(join(folder, "a.txt"), "one (x)\n");
+  const { text } = await run(tool, { pattern });
+  expect(text).toContain(expected);
+  expect(text).toMatch(/\[these match .+; the pattern as written matches nothing\]$/);
+});
+
+test("a glob may repeat the path, and a file that is named needs none", async () => {
+  const { folder, run } = toolBench();
+  mkdirSync(join(folder, "src"));
+  writeFileSync(join(folder, "src/a.ts"), "one\n");
+  const hit = "src/a.ts:1: one";
+  expect((await run(tool, { pattern: "one", path: "src", file_glob: "src/**/*.ts" })).text).toBe(hit);
+  expect((await run(tool, { pattern: "one", path: "src/a.ts", file_glob: "src/a.ts" })).text).toBe(hit);
+});
+
 test("an empty result says which files were not searched", async () => {
   const { run } = toolBench();
   expect((await run(tool, { pattern: "needle" })).text).toContain("files over 10 MB");
@@ -71,4 +93,23 @@ test("a path that begins with the name of a further folder starts there, unless 
     { path: "src/b.ts", limit: 1 },
   ]);
   expect(titleInFolders(`Read ${lib}/b.ts`, folder, [lib])).toBe("Read lib/b.ts");
+});
+
+test.each([
+  ["a call", "render(", "a.ts:2", {}],
+  ["a type of Go", "map[string]interface{}", "a.ts:3", {}],
+  ["a path with a glob", "alpha", "a.ts:1", { path: "*.ts" }],
+])("%s that is no regular expression for the text is found as it stands", async (_, pattern, found, more) => {
+  const { folder, run } = toolBench();
+  writeFileSync(join(folder, "a.ts"), "alpha\nrender(x)\nvar m map[string]interface{}\n");
+  expect((await run(tool, { pattern, ...more })).text).toContain(found);
+});
+
+test.each(["latin1", "utf16le"] as const)("text in %s is found, and shown in its letters", async (encoding) => {
+  const { folder, run } = toolBench();
+  writeFileSync(
+    join(folder, "a.rc"),
+    Buffer.from(`${encoding === "latin1" ? "" : "\ufeff"}Gr\u00f6\u00dfe\r\n`, encoding),
+  );
+  expect((await run(tool, { pattern: "Gr\u00f6\u00dfe" })).text).toBe("a.rc:1: Gr\u00f6\u00dfe");
 });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parseArguments } from "../../../agent-core/tools/call-arguments.ts";
 import { tool as clarify } from "../../../agent-core/tools/clarify.ts";
-import { unknownToolText } from "../../../agent-core/tools/nearest-names.ts";
+import { toolNamed, unknownToolText } from "../../../agent-core/tools/nearest-names.ts";
 import { tool as searchFiles } from "../../../agent-core/tools/search-files.ts";
 import { table } from "../../../agent-core/tools/table.gen.ts";
 import { tool as todo } from "../../../agent-core/tools/todo.ts";
@@ -48,6 +48,25 @@ test("toolsets are enabled and disabled as a whole, and a wrong name is refused"
     ok: false,
     message: expect.stringContaining("Did you mean terminal"),
   });
+});
+
+test.each([
+  ["functions.read_file", "read_file"],
+  ["default_api:read_file", "read_file"],
+  ["tools/web_search", "web_search"],
+  ["ReadFile", "read_file"],
+  ["searchFiles", "search_files"],
+  ["write-file", "write_file"],
+  ["Terminal", "terminal"],
+  ["files", undefined],
+  ["", undefined],
+])("the name %j of a call means the tool %s", (name, tool) => {
+  expect(toolNamed(name, table)?.name).toBe(tool);
+});
+
+test("a name that fits two tools means neither, and an exact one its own", () => {
+  const two = ["get_user", "getUser"].flatMap((name) => table.slice(0, 1).map((tool) => ({ ...tool, name })));
+  expect([toolNamed("GetUser", two), toolNamed("getUser", two)?.name]).toEqual([undefined, "getUser"]);
 });
 
 test("an unknown tool is answered with the nearest names", () => {

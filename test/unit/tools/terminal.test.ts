@@ -7,7 +7,7 @@ import { observed } from "../../support/observed.ts";
 import { isAlive } from "../../support/processes.ts";
 import { toolBench } from "../../support/tool-context.ts";
 
-test("gives output of both streams in order, and the exit code", async () => {
+test("the tool gives output of both streams in order, and the exit code", async () => {
   const bench = toolBench();
   const result = await bench.run(terminal, { command: "echo one; echo two >&2; echo three; exit 3" });
   expect(result.ok).toBe(false);
@@ -19,7 +19,7 @@ test("output by its device names arrives, in order", async () => {
   expect((await toolBench().run(terminal, { command })).text).toMatch(/^one\ntwo\ntwo\nthree\nfour\n\[exit code 0/);
 });
 
-test("says what exit codes mean", async () => {
+test("the tool says what exit codes mean", async () => {
   const bench = toolBench();
   expect((await bench.run(terminal, { command: "no-such-program-here" })).text).toContain("127: command not found");
   expect((await bench.run(terminal, { command: "grep x /dev/null" })).text).toContain("1: no match");
@@ -80,4 +80,11 @@ test("an empty command and a missing folder are explained", async () => {
   const bench = toolBench();
   expect((await bench.run(terminal, { command: "  " })).text).toContain("must not be empty");
   expect((await bench.run(terminal, { command: "ls", workdir: "nowhere" })).text).toContain("does not exist");
+});
+
+test("a session's folder that is gone is named, without advice to call again", async () => {
+  const bench = toolBench();
+  rmSync(bench.folder, { recursive: true });
+  const { text } = await bench.run(terminal, { command: "ls" });
+  expect(text).toContain(`the session's folder ${bench.folder} does not exist`);
 });

@@ -50,7 +50,7 @@ test("it says the same as a comparison of the whole texts, and leads from one to
   }
 });
 
-test("of long texts it shows every change, however far apart, and nothing else", () => {
+test("the diff of long texts shows every change, however far apart, and nothing else", () => {
   const random = seeded(11);
   for (let index = 0; index < 60; index++) {
     const lines = Array.from({ length: 1_500 }, (_, line) => (random.chance(0.3) ? "}" : `line ${line} of the text`));

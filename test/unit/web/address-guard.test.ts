@@ -31,23 +31,23 @@ test.each([
   ],
   ["reserved", ["224.0.0.1", "255.255.255.255", "198.18.0.1", "192.0.0.8", "ff02::1", "::", "::7f00:1"]],
   ["reserved", ["2002:7f00:1::", "2001:0:1::1", "2001:db8::1", "64:ff9b:1::1", "100::1", "fec0::1"]],
-])("refuses addresses of %s: %s", (reason, addresses) => {
+])("the guard refuses addresses of %s: %s", (reason, addresses) => {
   for (const address of addresses) expect(addressRefusal(address), address).toContain(reason);
 });
 
-test("allows public addresses, mapped and translated ones too", () => {
+test("the guard allows public addresses, mapped and translated ones too", () => {
   const addresses = ["8.8.8.8", "172.32.0.1", "100.128.0.1", "2606:4700::1", "::ffff:8.8.8.8", "64:ff9b::808:808"];
   for (const address of addresses) expect(addressRefusal(address), address).toBeUndefined();
 });
 
-test("refuses a private address in every spelling of a URL", async () => {
+test("the guard refuses a private address in every spelling of a URL", async () => {
   const hosts = ["2130706433", "0x7f000001", "0177.0.0.1", "0x7f.1", "127.1", "127.0.0.1.", "①②⑦.⓪.⓪.①", "%31%32%37.1"];
   for (const host of [...hosts, "[::ffff:7f00:1]", "[::1]", "[0:0::0:1]"]) {
     expect(await textOf(`http://${host}/x`), host).toMatch(/was refused: it is this machine/);
   }
 });
 
-test("refuses a name when one of its addresses is private", async () => {
+test("the guard refuses a name when one of its addresses is private", async () => {
   expect(await textOf("https://mixed.example/")).toMatch(
     /mixed\.example \(10\.1\.2\.3\) was refused: .*private network/,
   );
@@ -55,7 +55,7 @@ test("refuses a name when one of its addresses is private", async () => {
   expect(await textOf("https://unknown.example/")).toBe("unknown.example was not found: it has no address.");
 });
 
-test("refuses other schemes, credentials and texts that are no URL", async () => {
+test("the guard refuses other schemes, credentials and texts that are no URL", async () => {
   for (const url of ["file:///etc/passwd", "ftp://public.example/", "data:text/html,x", "javascript:1"]) {
     expect(await textOf(url)).toMatch(/only http and https/);
   }
@@ -63,7 +63,7 @@ test("refuses other schemes, credentials and texts that are no URL", async () =>
   expect(await textOf("example.com")).toBe('"example.com" is no URL. Give it in full, with https://.');
 });
 
-test("allows private addresses if the user says so", async () => {
+test("the guard allows private addresses if the user says so", async () => {
   const any = { ...guard, refusal: addressGuard(true).refusal };
   expect(await textOf("http://127.0.0.1:8080/", any)).toBe("allowed 127.0.0.1");
   expect(await textOf("http://169.254.1.1/", any)).toBe("allowed 169.254.1.1");

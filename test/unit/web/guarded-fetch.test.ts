@@ -49,7 +49,7 @@ const fetched = (url: string, options: Partial<FetchOptions> = {}): Promise<Fetc
 
 const named = (name: string, path = "/"): string => `${base.replace("127.0.0.1", name)}${path}`;
 
-test("gives the body, its type and the address after redirects", async () => {
+test("the fetch gives the body, its type and the address after redirects", async () => {
   handle = ({ url }, response) => {
     if (url === "/a") response.writeHead(302, { location: "/b" }).end();
     else response.writeHead(200, { "content-type": "text/plain" }).end("text");
@@ -59,7 +59,7 @@ test("gives the body, its type and the address after redirects", async () => {
   expect(result.ok && result.bytes.toString()).toBe("text");
 });
 
-test("connects to the address that was checked, whatever the name resolves to afterwards", async () => {
+test("the fetch connects to the address that was checked, whatever the name resolves to afterwards", async () => {
   answers = [["127.0.0.1"], ["10.0.0.1"]];
   expect(await fetched(named("rebound.example"))).toMatchObject({ ok: true });
   expect(resolved).toEqual(["rebound.example"]);
@@ -70,7 +70,7 @@ test("connects to the address that was checked, whatever the name resolves to af
   expect(paths).toEqual(["rebound.example/"]);
 });
 
-test("shares no connection with a request to another address of the same name", async () => {
+test("the fetch shares no connection with a request to another address of the same name", async () => {
   let connections = 0;
   server.on("connection", () => {
     connections += 1;
@@ -85,7 +85,7 @@ test.each([
   ["//[::ffff:10.0.0.1]/", "private network"],
   ["file:///etc/passwd", "only http and https"],
   ["http://me:secret@127.0.0.1/", "holds a user name"],
-])("refuses a redirect to %s", async (location, reason) => {
+])("the fetch refuses a redirect to %s", async (location, reason) => {
   handle = (_, response) => void response.writeHead(302, { location }).end();
   const result = await fetched(base);
   expect(result).toMatchObject({ ok: false, text: expect.stringContaining(reason) });
@@ -93,7 +93,7 @@ test.each([
   expect(paths).toHaveLength(1);
 });
 
-test("checks the name of each redirect again", async () => {
+test("the fetch checks the name of each redirect again", async () => {
   handle = (_, response) => void response.writeHead(307, { location: named("second.example") }).end();
   answers = [["127.0.0.1"], ["192.168.0.1"]];
   expect(await fetched(named("first.example"))).toMatchObject({
@@ -103,7 +103,7 @@ test("checks the name of each redirect again", async () => {
   expect(resolved).toEqual(["first.example", "second.example"]);
 });
 
-test("ends endless redirects", async () => {
+test("the fetch ends endless redirects", async () => {
   handle = (_, response) => void response.writeHead(302, { location: "/again" }).end();
   expect(await fetched(base)).toEqual({ ok: false, text: `${base} redirects more than 5 times.` });
   expect(paths).toHaveLength(6);
@@ -112,7 +112,7 @@ test("ends endless redirects", async () => {
 test.each([
   ["gzip", gzipSync],
   ["br", brotliCompressSync],
-])("limits the size after decompression of %s", async (encoding, compress) => {
+])("the fetch limits the size after decompression of %s", async (encoding, compress) => {
   const bomb = compress(Buffer.alloc(20_000_000));
   expect(bomb.byteLength).toBeLessThan(50_000);
   handle = (_, response) => void response.writeHead(200, { "content-encoding": encoding }).end(bomb);
@@ -122,7 +122,7 @@ test.each([
   });
 });
 
-test("limits a body without end, and one that is declared too large", async () => {
+test("the fetch limits a body without end, and one that is declared too large", async () => {
   const ended = new Promise((resolve) => {
     handle = ({ url }, response) => {
       if (url === "/declared") return void response.writeHead(200, { "content-length": "9000000" }).flushHeaders();
@@ -138,7 +138,7 @@ test("limits a body without end, and one that is declared too large", async () =
   await ended;
 });
 
-test("limits the time, also of a body", async () => {
+test("the fetch limits the time, also of a body", async () => {
   handle = (_, response) => void response.writeHead(200).write("start");
   expect(await fetched(base, { maxMs: 60 })).toEqual({
     ok: false,
@@ -155,7 +155,7 @@ test("a cancel rejects with its reason", async () => {
   await expect(fetched(base, { signal: controller.signal })).rejects.toThrow("stopped");
 });
 
-test("reports statuses and failed connections in one line", async () => {
+test("the fetch reports statuses and failed connections in one line", async () => {
   handle = (_, response) => void response.writeHead(404).end("<h1>gone");
   expect(await fetched(`${base}/x`)).toEqual({ ok: false, text: `${base}/x answered 404 Not Found.` });
   server.closeAllConnections();
@@ -166,7 +166,7 @@ test("reports statuses and failed connections in one line", async () => {
   });
 });
 
-test("goes through the proxy of the settings, which resolves the name", async () => {
+test("the fetch goes through the proxy of the settings, which resolves the name", async () => {
   const port = Number(new URL(base).port);
   const proxy = await startProxy({ plain: port, tunnels: port });
   useNetwork({ HERMES_PROXY: proxy.url });

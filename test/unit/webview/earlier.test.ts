@@ -68,7 +68,7 @@ test("pages are put before what is there, which keeps its keys, until nothing is
   expect(new Set(keys(all)).size).toBe(30);
 });
 
-test("shown again from its events, every entry has the key that it had", () => {
+test("entries keep their keys when they are shown again", () => {
   const events: readonly PanelEvent[] = [
     ...[earlier(20), ...turns(20, 30)].map(event),
     { kind: "prompt", id: "p", text: "more" },

@@ -22,7 +22,7 @@ test.each([
   ["a compression of another kind", { hermes: { compression: true } }],
   ["a compression without its counts", { hermes: { compression: { ...compression, messages: undefined } } }],
   ["a compression that begins at something else", { hermes: { compression: { ...compression, first: { row: 1 } } } }],
-])("what another agent calls by our name changes nothing: %s", (_, meta) => {
+])("data of another agent under our name changes nothing: %s", (_, meta) => {
   const update: SessionUpdate = { sessionUpdate: "session_info_update", _meta: meta };
   expect(play(said, update)).toEqual(play(said));
 });
@@ -35,7 +35,7 @@ test("a compression of ours folds what it says", () => {
   ]);
 });
 
-test("of problems only those that are some are shown", () => {
+test("only lists with problems are shown", () => {
   const problem = { path: "/w/a.ts", line: 3, severity: "error", text: "a.ts:3: no" } as const;
   const others = [{ ...problem, line: "3" }, { ...problem, severity: "hint" }, "a.ts:3", null];
   expect(problemsIn({ hermes: { problems: [problem, ...others] } })).toEqual([problem]);
@@ -71,7 +71,7 @@ test.each([
   [{ hermes: { contextPressure: "full" } }, "full"],
   [{ hermes: { contextPressure: "bursting" } }, "low"],
   [undefined, "low"],
-])("of how full the window is %j says %s", (meta, pressure) => {
+])("a window with %j says %s", (meta, pressure) => {
   const update: SessionUpdate = { sessionUpdate: "usage_update", used: 7, size: 10, ...(meta && { _meta: meta }) };
   expect(play(update).usage).toEqual({ used: 7, size: 10, cost: undefined, pressure });
 });

@@ -41,7 +41,7 @@ test("a search takes words in any order, of name, id and provider, and leaves ou
   expect(found("nothing like it")).toEqual([]);
 });
 
-test("where there is little room a choice is shown without its explanation", () => {
+test("a choice is shown without its explanation where there is little room", () => {
   expect(shortChoice(modelOption("offline"))).toBe("Offline");
   expect(shortChoice(modelOption("openrouter:openai/gpt-5.4"))).toBe("OpenAI: GPT-5.4");
 });

@@ -25,7 +25,7 @@ const prompts = ({ entries }: PanelState): string[] =>
 
 const conversation = after(emptyState, said("one", 0), said("two", 4), said("three", 8));
 
-test("what is taken back leaves the panel", () => {
+test("messages that are taken back leave the panel", () => {
   const state = after(conversation, rewound(4, "two"));
   expect(prompts(state)).toEqual(["one"]);
 });

@@ -51,7 +51,7 @@ test("a later compression folds the earlier line away too", () => {
   expect(seen(state)).toEqual(["one", "summary", "c"]);
 });
 
-test("what comes after a compression of everything is seen", () => {
+test("messages after a compression of everything are seen", () => {
   const state = play([...talk, compression(6, { position: 0 }, null), user("four", 9), call("d")]);
   expect(seen(state)).toEqual(["summary", "four", "d"]);
 });

@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as vscode from "vscode";
-import { attachFiles, draggedUri } from "../../../extension/context/attach-files.ts";
-import { isMissing } from "../../../extension/context/prompt-blocks.ts";
+import { attachFiles, draggedUri } from "../../../extension/attachments/attach-files.ts";
+import { isMissing } from "../../../extension/attachments/prompt-blocks.ts";
 import { workspaceFolder } from "../support/agent-side.ts";
 
 // A drop names any path. Only files of the workspace are attached by it, and a link does not count as its folder.

@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { join } from "node:path";
 import * as vscode from "vscode";
 import type { HostFiles } from "../../../agent-core/host/host.ts";
-import { FileMemory } from "../../../agent-core/tools/file-memory.ts";
 import { tool as patch } from "../../../agent-core/tools/patch.ts";
+import { FileMemory } from "../../../agent-core/tools/seen-files.ts";
 import type { ToolContext, ToolResult } from "../../../agent-core/tools/tool.ts";
 import { showFile } from "../../../extension/documents/file-links.ts";
 import { countReads } from "../../support/count-reads.ts";
@@ -99,7 +99,7 @@ suite("files", () => {
     assert.match(readFileSync(path, "utf8"), /a = 2/);
   });
 
-  test("what VS Code does to text on saving leaves the JSON of a notebook alone", async () => {
+  test("a change that VS Code makes on saving leaves the JSON of a notebook alone", async () => {
     const text = '{ "cells": [],  \n"metadata": {}, "nbformat": 4, "nbformat_minor": 5 }\n';
     const path = file("saved.ipynb", text);
     const settings = vscode.workspace.getConfiguration("files");

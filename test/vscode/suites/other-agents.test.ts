@@ -80,7 +80,7 @@ suite("other agents", () => {
           { type: "text", text },
           { type: "resource_link", uri: vscode.Uri.file(edited).toString(), name: "a.txt" },
         ],
-        command: nobody,
+        compose: nobody,
         observed: nobody,
         rememberModel: nobody,
         opened: nobody,
@@ -130,7 +130,7 @@ suite("other agents", () => {
     assert.equal(readFileSync(edited, "utf8"), "one\nTWO\nthree\nfour\n");
     assert.deepEqual(desk.review.files.map(({ path }) => path).toSorted(), [edited, created, removed]);
     assert.equal(desk.review.hunks(vscode.Uri.file(edited)).length, 2);
-    for (const path of [edited, created, removed]) await desk.review.undoFile(vscode.Uri.file(path));
+    for (const path of [edited, created, removed]) await desk.review.undo(vscode.Uri.file(path));
     assert.equal(readFileSync(edited, "utf8"), TEXT);
     assert.equal(readFileSync(removed, "utf8"), "old\n");
     assert.equal(existsSync(created), false);

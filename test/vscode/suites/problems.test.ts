@@ -3,7 +3,8 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as vscode from "vscode";
 import type { EditedFile, FileProblems } from "../../../agent-core/host/host.ts";
-import { newProblems } from "../../../agent-core/tools/watched-edit.ts";
+import { hunksBetween } from "../../../agent-core/platform/hunks.ts";
+import { newProblems } from "../../../agent-core/tools/edit-problems.ts";
 import { SkillProblems } from "../../../extension/problems/skill-problems.ts";
 import { type AgentSide, connectAgentSide, workspaceFolder } from "../support/agent-side.ts";
 import { agentWrite } from "../support/agent-write.ts";
@@ -63,7 +64,7 @@ suite("problems", () => {
 
   function fresh(found: readonly FileProblems[], change: EditedFile): string[] {
     return found.flatMap((file) =>
-      newProblems(file, file.path === change.path ? change : undefined).map(
+      newProblems(file, file.path === change.path ? change : undefined, hunksBetween).map(
         ({ line, severity, message }) => `${file.path.slice(folder.length + 1)}:${line} ${severity} ${message}`,
       ),
     );

@@ -54,7 +54,7 @@ suite("review before writing", () => {
     const { written } = await propose();
     assert.equal(readFileSync(path, "utf8"), ORIGINAL);
     assert.equal(desk.review.files[0]?.isWaiting, true);
-    desk.review.keepFile(uri);
+    desk.review.keep(uri);
     assert.deepEqual(await written, { ok: true, review: { text: PROPOSED, before: ORIGINAL, kept: 2, rejected: 0 } });
     assert.equal(readFileSync(path, "utf8"), PROPOSED);
     assert.deepEqual(desk.review.documents, []);
@@ -71,7 +71,7 @@ suite("review before writing", () => {
 
   test("a rejected edit does not change the file", async () => {
     const { written } = await propose();
-    await desk.review.undoFile(uri);
+    await desk.review.undo(uri);
     assert.deepEqual(await written, { ok: true, review: { text: ORIGINAL, before: ORIGINAL, kept: 0, rejected: 2 } });
     assert.equal(readFileSync(path, "utf8"), ORIGINAL);
   });
@@ -79,7 +79,7 @@ suite("review before writing", () => {
   test("a rejected new file is not created", async () => {
     rmSync(path);
     const { written } = await propose("hello\n", null);
-    await desk.review.undoFile(uri);
+    await desk.review.undo(uri);
     assert.deepEqual(await written, { ok: true, review: { text: null, before: null, kept: 0, rejected: 1 } });
     assert.equal(existsSync(path), false);
   });
@@ -100,7 +100,7 @@ suite("review before writing", () => {
     const editor = await openEditor(path);
     const { written } = await propose();
     await typeAt(editor, 1, "my ");
-    desk.review.keepFile(uri);
+    desk.review.keep(uri);
     const result = await written;
     assert.ok(!result.ok);
     assert.equal(result.reason, "conflict");
@@ -122,7 +122,7 @@ suite("review before writing", () => {
   test("a second edit of the same file waits for the decision on the first, and builds on it", async () => {
     const { written } = await propose();
     const second = agentWrite(side.host.files, path, { expected: ORIGINAL, after: "other\n" }, cancel.signal);
-    desk.review.keepFile(uri);
+    desk.review.keep(uri);
     assert.ok((await written).ok);
     const result = await second;
     assert.ok(!result.ok);
@@ -143,7 +143,7 @@ suite("review before writing", () => {
         resolve();
       });
     });
-    await desk.review.undoFile(uri);
+    await desk.review.undo(uri);
     await written;
     await closed;
   });

@@ -107,7 +107,7 @@ suite("bytes of reviewed files", () => {
       desk.review.hunks(uri).map(({ oldLines, newLines }) => [oldLines.join("").trim(), newLines.join("").trim()]),
       [["two", "TWO"]],
     );
-    await desk.review.undoFile(uri);
+    await desk.review.undo(uri);
     assert.equal(editor.document.getText().replaceAll("\r\n", "\n"), "one\ntwo\nthree\nmine\nfour\n");
     assert.deepEqual(desk.review.documents, []);
   });
@@ -119,7 +119,7 @@ suite("bytes of reviewed files", () => {
     await editor.edit((edit) => edit.setEndOfLine(vscode.EndOfLine.CRLF));
     await editor.document.save();
     assert.equal(desk.review.hunks(uri).length, 1);
-    await desk.review.undoFile(uri);
+    await desk.review.undo(uri);
     assert.equal(onDisk(uri), "one\r\ntwo\r\nthree\r\n");
   });
 

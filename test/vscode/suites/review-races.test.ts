@@ -72,7 +72,7 @@ suite("races for a reviewed file", () => {
       case "other program":
         return otherProgramWrites(uri.fsPath, "by another program");
       case "undo":
-        return desk.review.undoFile(uri).then(
+        return desk.review.undo(uri).then(
           () => true,
           () => false, // the user gets an error, and reads the file again
         );

@@ -38,14 +38,14 @@ suite("review of files that the agent removes and moves", () => {
     const [file] = desk.review.files;
     assert.deepEqual([file?.added, file?.removed], [0, 3]);
     await desk.opener.openDiff(gone, false);
-    await desk.review.undoFile(gone);
+    await desk.review.undo(gone);
     assert.equal(readFileSync(path, "utf8"), TEXT);
     assert.deepEqual(desk.review.documents, []);
   });
 
   test("keeping ends the review of a removed file", async () => {
     await agentWrite(side.host.files, path, { expected: TEXT, after: null }, signal);
-    desk.review.keepFile(gone);
+    desk.review.keep(gone);
     assert.deepEqual(desk.review.documents, []);
     assert.equal(existsSync(path), false);
   });
@@ -54,7 +54,7 @@ suite("review of files that the agent removes and moves", () => {
     await agentWrite(side.host.files, path, { expected: TEXT, after: null }, signal);
     desk = await desk.reloaded();
     assert.deepEqual(desk.review.documents.map(String), [gone.toString()]);
-    await desk.review.undoFile(gone);
+    await desk.review.undo(gone);
     assert.equal(readFileSync(path, "utf8"), TEXT);
   });
 
@@ -84,7 +84,7 @@ suite("review of files that the agent removes and moves", () => {
     assert.equal(readFileSync(path, "utf8"), TEXT);
     const [proposal] = desk.review.documents;
     assert.ok(proposal);
-    desk.review.keepFile(proposal);
+    desk.review.keep(proposal);
     assert.deepEqual(await removal, { ok: true, review: { text: null, before: TEXT, kept: 1, rejected: 0 } });
     assert.equal(existsSync(path), false);
   });

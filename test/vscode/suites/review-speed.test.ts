@@ -2,10 +2,11 @@ import assert from "node:assert/strict";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as vscode from "vscode";
-import { FileMemory } from "../../../agent-core/tools/file-memory.ts";
 import { tool as patch } from "../../../agent-core/tools/patch.ts";
+import { FileMemory } from "../../../agent-core/tools/seen-files.ts";
 import type { ToolContext } from "../../../agent-core/tools/tool.ts";
 import { revealHunk } from "../../../extension/review/hunk-keys.ts";
+import { lensesOf } from "../../../extension/review/hunk-lenses.ts";
 import { connectAgentSide, workspaceFolder } from "../support/agent-side.ts";
 import { closeEditors } from "../support/editors.ts";
 import { ReviewDesk } from "../support/review-desk.ts";
@@ -96,7 +97,7 @@ suite("review speed", () => {
     assert.equal(desk.review.hunks(uri).length, 500);
     let lenses = 0;
     await timed("lenses of 500 hunks", () => {
-      lenses = desk.lenses.provideCodeLenses(editor.document).length;
+      lenses = lensesOf(desk.review, editor.document).length;
       return Promise.resolve();
     });
     assert.equal(lenses, 4 * 500);

@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "no
 import { join } from "node:path";
 import * as vscode from "vscode";
 import { hunkAt, hunkOfChange, revealHunk } from "../../../extension/review/hunk-keys.ts";
+import { lensesOf } from "../../../extension/review/hunk-lenses.ts";
 import { originalUri } from "../../../extension/review/review.ts";
 import { type AgentSide, workspaceFolder } from "../support/agent-side.ts";
 import { agentWrite } from "../support/agent-write.ts";
@@ -62,7 +63,7 @@ suite("review of landed edits", () => {
     const editor = await openEditor(uri.fsPath);
     await typeAt(editor, 1, "my ");
     desk.review.keep(uri, hunk(uri, 0));
-    await desk.review.undoFile(uri);
+    await desk.review.undo(uri);
     listener.dispose();
     assert.deepEqual(
       decisions.map((decision) => (decision as [string, number])[0]),
@@ -106,7 +107,7 @@ suite("review of landed edits", () => {
     const uri = await editedFile();
     desk.review.keep(uri, hunk(uri, 2));
     await desk.review.undo(uri, hunk(uri, 0));
-    desk.review.keepFile(uri);
+    desk.review.keep(uri);
     assert.deepEqual(desk.review.documents, []);
     assert.equal(onDisk(uri), "one\ntwo\nthree\nfour\nsix\nseven\n");
   });
@@ -116,7 +117,7 @@ suite("review of landed edits", () => {
     await openEditor(uri.fsPath);
     await agentWrites(uri.fsPath, EDITED, EDITED.replace("three", "THREE"));
     assert.deepEqual(shownHunks(uri)[0], ["two\nthree\n", "TWO\nTHREE\n"]);
-    await desk.review.undoFile(uri);
+    await desk.review.undo(uri);
     assert.equal(onDisk(uri), ORIGINAL);
   });
 
@@ -126,7 +127,7 @@ suite("review of landed edits", () => {
     await typeAt(editor, 3, "mine\n");
     await typeAt(editor, 0, "top\n");
     assert.equal(desk.review.hunks(uri).length, 3);
-    await desk.review.undoFile(uri);
+    await desk.review.undo(uri);
     assert.equal(editor.document.getText(), "top\none\ntwo\nthree\nmine\nfour\nfive\nsix\n");
     assert.equal(editor.document.isDirty, true);
   });
@@ -134,7 +135,7 @@ suite("review of landed edits", () => {
   test("Ctrl+Z after an undo puts the hunk up for review again", async () => {
     const uri = await editedFile();
     const { document } = await openEditor(uri.fsPath);
-    await desk.review.undoFile(uri);
+    await desk.review.undo(uri);
     assert.deepEqual(desk.review.documents, []);
     await vscode.window.showTextDocument(document);
     await vscode.commands.executeCommand("undo");
@@ -237,12 +238,12 @@ suite("review of landed edits", () => {
     await agentWrites(path, null, "a\nb\n");
     const uri = vscode.Uri.file(path);
     await typeAt(await openEditor(path), 1, "mine\n");
-    await desk.review.undoFile(uri);
+    await desk.review.undo(uri);
     assert.equal((await vscode.workspace.openTextDocument(uri)).getText(), "mine\n");
 
     const other = pathOf("other.txt");
     await agentWrites(other, null, "a\nb\n");
-    await desk.review.undoFile(vscode.Uri.file(other));
+    await desk.review.undo(vscode.Uri.file(other));
     assert.equal(existsSync(other), false);
     assert.deepEqual(desk.review.documentsOf(other), []);
   });
@@ -270,7 +271,7 @@ suite("review of landed edits", () => {
       ["five\n", ""],
       ["", "seven\n"],
     ]);
-    await desk.review.undoFile(uri);
+    await desk.review.undo(uri);
     assert.equal(onDisk(uri), ORIGINAL.replace("one", "by a command"));
   });
 
@@ -310,7 +311,7 @@ suite("review of landed edits", () => {
 
   test("lenses over each hunk of the file call keep, undo and next", async () => {
     const uri = await editedFile();
-    const lenses = desk.lenses.provideCodeLenses(await vscode.workspace.openTextDocument(uri));
+    const lenses = lensesOf(desk.review, await vscode.workspace.openTextDocument(uri));
     const titles = lenses.map(({ range, command }) => `${range.start.line} ${command?.title}`);
     assert.deepEqual(titles.slice(0, 5), [
       "1 $(check)\u00a0Keep +1 −1",

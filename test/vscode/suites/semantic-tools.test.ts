@@ -5,7 +5,7 @@ import * as vscode from "vscode";
 import { editorMethods } from "../../../agent-core/protocol/editor.ts";
 import type { RequestMethod } from "../../../agent-core/protocol/method.ts";
 import { tools } from "../../../agent-core/tools/editor.ts";
-import { FileMemory } from "../../../agent-core/tools/file-memory.ts";
+import { FileMemory } from "../../../agent-core/tools/seen-files.ts";
 import type { ToolContext } from "../../../agent-core/tools/tool.ts";
 import { workspaceFolder } from "../support/agent-side.ts";
 import { openEditor } from "../support/editors.ts";

@@ -3,13 +3,13 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as vscode from "vscode";
 import type { WorkspaceFacts } from "../../../agent-core/protocol/panel-events.ts";
-import { Suggestion } from "../../../extension/context/suggestion.ts";
+import { Suggestion } from "../../../extension/attachments/suggestion.ts";
 import { workspaceFolder } from "../support/agent-side.ts";
 import { agentWrite } from "../support/agent-write.ts";
 import { openEditor } from "../support/editors.ts";
 import { openReviewBench, type ReviewBench } from "../support/review-bench.ts";
 
-// The current file of the composer: a file that the user opened or works in, never one that Hermes opened.
+// The current file of the composer is the one that the user sees in front.
 suite("the suggested file", () => {
   const folder = join(workspaceFolder(), "suggestion-suite");
   const { signal } = new AbortController();
@@ -38,7 +38,7 @@ suite("the suggested file", () => {
       get: <Value>(_key: string, value?: Value) => value,
       update: async () => undefined,
     };
-    suggestion = new Suggestion({ panels: { setFacts }, opener: bench.desk.opener, memory });
+    suggestion = new Suggestion({ panels: { setFacts }, memory });
     await agentWrite(bench.side.host.files, edited, { expected: "one\ntwo\n", after: "one\n2\n" }, signal);
   });
 
@@ -56,14 +56,12 @@ suite("the suggested file", () => {
     assert.equal(vscode.window.activeTextEditor?.document.uri.fsPath, edited);
   };
 
-  test("stays with the user's file while Hermes shows an edit of another one", async () => {
+  test("follows the file in front, also when Hermes shows an edit there", async () => {
     await openEditor(mine);
     await suggested("mine.txt");
     await showEdit();
-    const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs);
-    await vscode.window.tabGroups.close(tabs.filter(({ label }) => label === "mine.txt"));
-    await suggested();
-    assert.deepEqual(seen, ["mine.txt"]);
+    await suggested("edited.txt");
+    assert.deepEqual(seen, ["mine.txt", "edited.txt"]);
   });
 
   test("is a text that is not saved yet, once it has any, or the lines selected in it", async () => {
@@ -74,23 +72,6 @@ suite("the suggested file", () => {
     await suggested(document.uri.path);
     editor.selection = new vscode.Selection(1, 0, 1, 3);
     await suggested(`${document.uri.path}:2`);
-  });
-
-  test("is the edited file once the user works there", async () => {
-    await openEditor(mine);
-    await suggested("mine.txt");
-    await showEdit();
-    await vscode.commands.executeCommand("workbench.action.focusActiveEditorGroup");
-    await vscode.commands.executeCommand("cursorDown");
-    await suggested("edited.txt");
-  });
-
-  test("is the edited file once the user returns to it", async () => {
-    await showEdit();
-    await openEditor(mine);
-    await suggested("mine.txt");
-    await openEditor(edited);
-    await suggested("edited.txt");
   });
 
   test("stays what it is when Hermes shows the user's file as a diff", async () => {

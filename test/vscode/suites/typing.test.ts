@@ -3,8 +3,8 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import * as vscode from "vscode";
-import { FileMemory } from "../../../agent-core/tools/file-memory.ts";
 import { tool as patch } from "../../../agent-core/tools/patch.ts";
+import { FileMemory } from "../../../agent-core/tools/seen-files.ts";
 import type { ToolContext, ToolResult } from "../../../agent-core/tools/tool.ts";
 import { type AgentSide, connectAgentSide, workspaceFolder } from "../support/agent-side.ts";
 import { closeEditors, openEditor } from "../support/editors.ts";
@@ -134,7 +134,7 @@ suite("typing", () => {
     await closeEditors();
   });
 
-  test("what VS Code does to text on saving happens to a file that no editor shows, too", async () => {
+  test("a change that VS Code makes on saving happens to a file that no editor shows, too", async () => {
     const path = join(folder, "trimmed.txt");
     writeFileSync(path, "one\ntwo\n");
     const settings = vscode.workspace.getConfiguration("files", {

@@ -2,6 +2,7 @@
 import { type AgentContext, agent, methods, PROTOCOL_VERSION } from "@zed-industries/agent-client-protocol";
 import * as vscode from "vscode";
 import { acpHost } from "../../../agent-core/acp/acp-host.ts";
+import { ConnectedClient } from "../../../agent-core/acp/connected-client.ts";
 import type { Host } from "../../../agent-core/host/host.ts";
 import { nodeHost } from "../../../agent-core/host/node-host.ts";
 import { localBackend } from "../../../agent-core/host/terminals/local-backend.ts";
@@ -59,7 +60,14 @@ export async function connectAgentSide(editReview: EditReview = unreviewed): Pro
   const app = agent({ name: "suite" }).onRequest(methods.agent.initialize, ({ params, client }) => {
     const capabilities = params.clientCapabilities ?? {};
     const roots = [workspaceFolder()];
-    const host = acpHost({ client, capabilities, sessionId: "suite", roots, local, backend: localBackend() });
+    const host = acpHost({
+      client,
+      identity: new ConnectedClient(capabilities, undefined, undefined),
+      sessionId: "suite",
+      roots,
+      local,
+      backend: localBackend(),
+    });
     resolve({ host, client });
     return { protocolVersion: PROTOCOL_VERSION, agentCapabilities: {} };
   });

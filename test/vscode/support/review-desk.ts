@@ -7,10 +7,10 @@ import type { EditReview } from "../../../extension/client/client-services.ts";
 import { AppliedEdits } from "../../../extension/review/applied-edits.ts";
 import { editReview } from "../../../extension/review/build-review.ts";
 import { registerHunkHover } from "../../../extension/review/hunk-hover.ts";
-import { HunkLenses } from "../../../extension/review/hunk-lenses.ts";
-import { HunkMarks } from "../../../extension/review/hunk-marks.ts";
+import { registerHunkLenses } from "../../../extension/review/hunk-lenses.ts";
+import { markHunks } from "../../../extension/review/hunk-marks.ts";
 import { Proposals } from "../../../extension/review/proposals.ts";
-import { OriginalDocuments } from "../../../extension/review/read-only-documents.ts";
+import { provideOriginals } from "../../../extension/review/read-only-documents.ts";
 import { Review } from "../../../extension/review/review.ts";
 import { ReviewOpener } from "../../../extension/review/review-opener.ts";
 import { ReviewStore } from "../../../extension/review/review-store.ts";
@@ -22,7 +22,6 @@ export class ReviewDesk {
   readonly proposals: Proposals;
   readonly review: Review;
   readonly opener: ReviewOpener;
-  readonly lenses: HunkLenses;
   readonly editReview: EditReview;
   /** Focus of the panel, which a test changes. */
   isInPanel = true;
@@ -41,17 +40,16 @@ export class ReviewDesk {
     this.proposals = new Proposals();
     this.review = new Review(this.applied, this.proposals);
     this.opener = new ReviewOpener(this.review, this.panels, tell);
-    this.lenses = new HunkLenses(this.review);
     this.editReview = editReview(this.applied, this.proposals, () => undefined);
     this.#subscriptions = [
       this.applied,
       this.proposals,
       this.review,
       this.opener,
-      this.lenses,
-      new HunkMarks(this.review),
+      registerHunkLenses(this.review),
+      markHunks(this.review),
       registerHunkHover(this.review),
-      new OriginalDocuments(this.review),
+      provideOriginals(this.review),
     ];
   }
 

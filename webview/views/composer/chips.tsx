@@ -7,6 +7,7 @@ import type { Panel } from "../../panel.ts";
 import { folderAmong, lookOf, placeOf, shortLabel, titleOf } from "../../state/attachments.ts";
 import { t } from "../../texts.ts";
 import { Icon } from "../icon.tsx";
+import { onKeys } from "../keys.ts";
 import { usePanel } from "../panel-context.ts";
 
 /** Changes of a draft's chips. */
@@ -49,18 +50,14 @@ export const ChipRow = memo(function ChipRow({ attachments, edits }: ChipRowProp
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     const index = indexOfChip(row.current, event.target);
-    const act: Readonly<Record<string, () => void>> = {
+    if (index < 0) return;
+    onKeys({
       ArrowLeft: () => move(index - 1),
       ArrowRight: () => move(index + 1),
       Delete: () => remove(index),
       Backspace: () => remove(index),
       ...(edits && { Escape: edits.leave }),
-    };
-    const run = index < 0 ? undefined : act[event.key];
-    if (run === undefined) return;
-    event.preventDefault();
-    event.stopPropagation();
-    run();
+    })(event);
   };
   return (
     <>
@@ -159,7 +156,7 @@ function Chip({ attachment, folder, isStop, isShown, onShow, onRemove, onInsert 
         <bdi class="chip-label">{label}</bdi>
         {detail !== undefined && <bdi class="chip-label chip-folder">{detail}</bdi>}
       </button>
-      {onInsert && <ChipButton icon="symbol-string" name={t("Insert as text instead: {0}", label)} act={onInsert} />}
+      {onInsert && <ChipButton icon="symbol-string" name={t("Insert as Text Instead: {0}", label)} act={onInsert} />}
       {onRemove && <ChipButton icon="close" name={t("Remove {0}", label)} act={onRemove} />}
     </li>
   );

@@ -1,4 +1,4 @@
-/** List above a text field that completes its word. The focus stays in the field, whose keys choose a row. */
+/** Lists above a text field, which keeps the focus and whose keys choose a row: completions, and the choices of a picker. */
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { LABEL_CHARS, onOneLine, shortLabel } from "../../state/attachments.ts";
 import { Icon } from "../icon.tsx";
@@ -7,7 +7,7 @@ import { keepAbove } from "../place-above.ts";
 /** Ranges of a text, in order. */
 type Marks = readonly (readonly [number, number])[];
 
-export type CompletionRow = {
+export type ListRow = {
   readonly key: string;
   /** Name of a codicon. */
   readonly icon?: string;
@@ -16,31 +16,44 @@ export type CompletionRow = {
   readonly detail?: string | undefined;
   /** Whole name, which the row may cut. */
   readonly title?: string;
+  /** Name for screen readers. Default: the text of the row. */
+  readonly label?: string;
   /** Heading above the first row of a group. */
   readonly group?: string | undefined;
+  /** It is the present choice. Default: the row that Enter takes. */
+  readonly isCurrent?: boolean;
   readonly choose: () => void;
 };
 
-type CompletionListProps = {
+type RowListProps = {
   /** Rows have the ids ID-0, ID-1 and so on. */
   readonly id: string;
   readonly label: string;
-  readonly rows: readonly CompletionRow[];
+  readonly rows: readonly ListRow[];
   readonly chosen: number;
   /** State of the search, under the rows. */
   readonly note?: string | undefined;
 };
 
-export function CompletionList({ id, label, rows, chosen, note }: CompletionListProps) {
+export function CompletionList(props: RowListProps) {
   const popup = useRef<HTMLDivElement>(null);
-  useLayoutEffect(() => {
-    const leave = keepAbove(popup.current, popup.current?.parentElement ?? null);
-    popup.current?.querySelector(".completion-chosen")?.scrollIntoView({ block: "nearest" });
-    return leave;
-  }, [rows, chosen]);
+  useLayoutEffect(() => keepAbove(popup.current, popup.current?.parentElement ?? null), [props.rows]);
   return (
     <div class="completion" ref={popup}>
-      <div class="completion-rows" id={id} role="listbox" aria-label={label}>
+      <RowList {...props} />
+    </div>
+  );
+}
+
+/** The chosen row stays in view. */
+export function RowList({ id, label, rows, chosen, note }: RowListProps) {
+  const list = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    list.current?.querySelector(".completion-chosen")?.scrollIntoView({ block: "nearest" });
+  }, [rows, chosen]);
+  return (
+    <>
+      <div class="completion-rows" id={id} role="listbox" aria-label={label} ref={list}>
         {rows.map((row, index) => (
           <Row key={row.key} id={`${id}-${index}`} row={row} isChosen={index === chosen} />
         ))}
@@ -48,14 +61,14 @@ export function CompletionList({ id, label, rows, chosen, note }: CompletionList
       <div class="completion-note" role="status">
         {note}
       </div>
-    </div>
+    </>
   );
 }
 
-type RowProps = { readonly id: string; readonly row: CompletionRow; readonly isChosen: boolean };
+type RowProps = { readonly id: string; readonly row: ListRow; readonly isChosen: boolean };
 
 function Row({ id, row, isChosen }: RowProps) {
-  const { icon, name, marks = [], detail, title, group, choose } = row;
+  const { icon, name, marks = [], detail, title, label, group, isCurrent = isChosen, choose } = row;
   return (
     <>
       {group !== undefined && (
@@ -67,7 +80,8 @@ function Row({ id, row, isChosen }: RowProps) {
         id={id}
         role="option"
         tabIndex={-1}
-        aria-selected={isChosen}
+        aria-label={label}
+        aria-selected={isCurrent}
         title={title}
         class={`completion-row${isChosen ? " completion-chosen" : ""}`}
         // A click would take the focus out of the field.

@@ -6,6 +6,7 @@ import { seesPictures } from "../../state/config.ts";
 import { wholeText } from "../../state/streamed-text.ts";
 import { t } from "../../texts.ts";
 import { Icon } from "../icon.tsx";
+import { nameOf } from "../keys.ts";
 import { usePanel } from "../panel-context.ts";
 import { ComposerFoot } from "./composer-foot.tsx";
 import { DraftField } from "./draft-field.tsx";
@@ -20,17 +21,17 @@ export function Composer() {
   const send = useSend(suggested);
   const recall = useRecall();
   /** An action that returns false leaves the key to the browser. */
-  const act: Readonly<Record<KeyAction, (event: KeyboardEvent) => unknown>> = {
-    send: () => send(false),
-    "send-now": () => send(true),
-    above: () => focusOn(draft.peek().text === "" ? partAbove(ANY_PART) : undefined),
-    up: (event) => focusOn(draft.peek().text === "" ? partAbove(NEXT_PART) : undefined) || recall(event, 1),
-    down: (event) => recall(event, -1),
-    stop: () => post({ type: "cancel" }),
+  const acts: Readonly<Record<string, (event: KeyboardEvent) => unknown>> = {
+    Enter: () => send(false),
+    "ctrl-Enter": () => send(true),
+    "shift-Tab": () => focusOn(draft.peek().text === "" ? partAbove(ANY_PART) : undefined),
+    ArrowUp: (event) => focusOn(draft.peek().text === "" ? partAbove(NEXT_PART) : undefined) || recall(event, 1),
+    ArrowDown: (event) => recall(event, -1),
+    ...(running && { Escape: () => post({ type: "cancel" }) }),
   };
   const onKey = (event: KeyboardEvent): void => {
-    const action = keyAction(event, running);
-    if (action !== undefined && act[action](event) !== false) event.preventDefault();
+    const act = acts[nameOf(event)];
+    if (act !== undefined && act(event) !== false) event.preventDefault();
   };
   return (
     <div class="composer">
@@ -99,16 +100,16 @@ function Suggestion({ suggested }: SuggestionProps) {
       type="button"
       class="chip chip-suggested"
       aria-pressed={isSuggesting}
-      aria-label={isSuggesting ? t("Current file: {0}", label) : t("Current file")}
+      aria-label={isSuggesting ? t("Current File: {0}", label) : t("Current File")}
       title={
         isSuggesting
           ? t("{0}\nSent with the message. Click to leave it out.", title)
-          : t("Send the current file with the message")
+          : t("Send the Current File with the Message")
       }
       onClick={() => post({ type: "attach-suggested", on: !isSuggesting })}
     >
       <Icon name={isSuggesting ? "eye" : "eye-closed"} />
-      <bdi class="chip-label">{isSuggesting ? label : t("Current file")}</bdi>
+      <bdi class="chip-label">{isSuggesting ? label : t("Current File")}</bdi>
     </button>
   );
 }
@@ -152,25 +153,4 @@ function focusOn(part: HTMLElement | undefined): boolean {
   const target = part?.matches(".ask-card, button") ? part : part?.querySelector("button");
   target?.focus();
   return target !== undefined && target !== null;
-}
-
-type KeyAction = "send" | "send-now" | "above" | "up" | "down" | "stop";
-
-/** Undefined for a key that only types. */
-function keyAction(event: KeyboardEvent, running: boolean): KeyAction | undefined {
-  switch (event.key) {
-    case "ArrowUp":
-      return "up";
-    case "ArrowDown":
-      return "down";
-    case "Tab":
-      return event.shiftKey ? "above" : undefined;
-    case "Enter":
-      if (event.shiftKey) return undefined;
-      return event.ctrlKey || event.metaKey ? "send-now" : "send";
-    case "Escape":
-      return running ? "stop" : undefined;
-    default:
-      return undefined;
-  }
 }

@@ -4,7 +4,8 @@ import type { HermesContext, HermesContextPart } from "../../../agent-core/proto
 import type { UsageState } from "../../state/state.ts";
 import { t } from "../../texts.ts";
 import { formatCost, formatCount } from "../format.ts";
-import { IconButton } from "../icon.tsx";
+import { Button, IconButton } from "../icon.tsx";
+import { onKeys } from "../keys.ts";
 import { usePanel } from "../panel-context.ts";
 import { keepAbove } from "../place-above.ts";
 
@@ -28,11 +29,7 @@ export function ContextPage({ usage, close }: ContextPageProps) {
       role="dialog"
       aria-label={t("Context window")}
       tabIndex={-1}
-      onKeyDown={(event) => {
-        if (event.key !== "Escape") return;
-        event.stopPropagation();
-        close();
-      }}
+      onKeyDown={onKeys({ Escape: close })}
     >
       <div class="context-head">
         <h2>{t("Context window")}</h2>
@@ -92,15 +89,15 @@ function Contents({ context: { used, window, parts, models, canCompress }, runni
           </ul>
         </>
       )}
-      <button
-        type="button"
-        class="button button-small button-secondary"
+      <Button
+        kind="secondary"
+        isSmall
         disabled={running || !canCompress}
         title={compressTitle(running, canCompress)}
         onClick={compress}
       >
         {t("Compress Now")}
-      </button>
+      </Button>
     </>
   );
 }

@@ -8,6 +8,7 @@ import type { Panel } from "../../panel.ts";
 import { type Draft, withAttachments, withoutAttachment, withText } from "../../state/attachments.ts";
 import { t } from "../../texts.ts";
 import { Icon } from "../icon.tsx";
+import { onKeys } from "../keys.ts";
 import { usePanel } from "../panel-context.ts";
 import { type ChipEdits, ChipRow, focusLastChip } from "./chips.tsx";
 import { CompletionList } from "./completion-list.tsx";
@@ -114,17 +115,10 @@ type DraftEditorProps = {
 
 /** Field that changes a message: Enter submits, Escape cancels, Shift+Enter breaks the line. */
 export function DraftEditor({ label, draft, takesFocus, onSubmit, onCancel }: DraftEditorProps) {
-  const onKey = (event: KeyboardEvent): void => {
-    if (event.shiftKey || (event.key !== "Enter" && event.key !== "Escape")) return;
-    event.preventDefault();
-    event.stopPropagation();
-    if (event.key === "Escape") onCancel();
-    else onSubmit();
-  };
+  const onKey = onKeys({ Enter: onSubmit, Escape: onCancel });
   return <DraftField label={label} draft={draft} focus={takesFocus ? 1 : 0} onKey={onKey} />;
 }
 
-/** Gives a field the height of its text. */
 function useAutoHeight(field: Field, text: string): void {
   useLayoutEffect(() => {
     const element = field.current;
@@ -181,11 +175,11 @@ function DraftTop({ draft, field, replace, suggestion, onMention }: DraftTopProp
         type="button"
         class="context-button"
         title={CONTEXT_TITLE}
-        aria-label={t("Add context")}
+        aria-label={t("Add Context")}
         onMouseDown={(event) => event.preventDefault()}
         onClick={onMention}
       >
-        <Icon name="mention" /> {attachments.length === 0 && !suggestion && t("Add context")}
+        <Icon name="mention" /> {attachments.length === 0 && !suggestion && t("Add Context")}
       </button>
       {suggestion}
       <ChipRow attachments={attachments} edits={edits} />

@@ -19,7 +19,7 @@ import {
 import { extensionsOf } from "../../state/extensions.ts";
 import { t } from "../../texts.ts";
 import { usePanel } from "../panel-context.ts";
-import type { CompletionRow } from "./completion-list.tsx";
+import type { ListRow } from "./completion-list.tsx";
 
 export type CompletionTarget = {
   readonly field: RefObject<HTMLTextAreaElement | null>;
@@ -47,7 +47,7 @@ export type Completion = {
 
 export type CompletionContent = {
   readonly label: string;
-  readonly rows: readonly CompletionRow[];
+  readonly rows: readonly ListRow[];
   readonly note: string | undefined;
 };
 
@@ -139,19 +139,19 @@ type Choice = {
 
 const FIRST: Choice = { index: 0 };
 
-function indexOf({ index, key }: Choice, rows: readonly CompletionRow[]): number {
+function indexOf({ index, key }: Choice, rows: readonly ListRow[]): number {
   const kept = key === undefined ? -1 : rows.findIndex((row) => row.key === key);
   if (kept >= 0 || rows.length === 0) return Math.max(0, kept);
   return ((index % rows.length) + rows.length) % rows.length;
 }
 
-function choiceOf(index: number, rows: readonly CompletionRow[]): Choice {
+function choiceOf(index: number, rows: readonly ListRow[]): Choice {
   const inside = indexOf({ index }, rows);
   return { index: inside, key: rows[inside]?.key };
 }
 
 /** Enter sends a complete command. */
-function isWholeCommand(word: CompletedWord | undefined, rows: readonly CompletionRow[], text: string): boolean {
+function isWholeCommand(word: CompletedWord | undefined, rows: readonly ListRow[], text: string): boolean {
   return word?.kind === "command" && rows.some(({ name }) => name === text.trim());
 }
 
@@ -195,11 +195,7 @@ function noteOf(mentions: Mentions | undefined): string | undefined {
   return mentions.items.length === 0 && mentions.query !== "" ? t("No match") : undefined;
 }
 
-function mentionRows(
-  word: CompletedWord,
-  mentions: Mentions | undefined,
-  choosing: Choosing,
-): readonly CompletionRow[] {
+function mentionRows(word: CompletedWord, mentions: Mentions | undefined, choosing: Choosing): readonly ListRow[] {
   const groups = mentionGroups(mentions?.items ?? []);
   const rows = groups.flatMap(({ name, items }) =>
     items.map((item, index) => ({
@@ -223,10 +219,7 @@ function mentionRows(
 }
 
 /** Custom agents, which a message addresses by its first word. */
-function agentRows(
-  { start, end, query }: CompletedWord,
-  { draft, replace, panel }: Choosing,
-): readonly CompletionRow[] {
+function agentRows({ start, end, query }: CompletedWord, { draft, replace, panel }: Choosing): readonly ListRow[] {
   if (draft.peek().text.slice(0, start).trim() !== "") return [];
   const agents = extensionsOf(panel.store.shown.value).filter(
     ({ kind, state, name }) => kind === "agent" && state === "on" && name.includes(query.toLowerCase()),
@@ -242,7 +235,7 @@ function agentRows(
   }));
 }
 
-function mentionRow({ attachment, detail, icon, marks }: MentionItem, choose: () => void): CompletionRow {
+function mentionRow({ attachment, detail, icon, marks }: MentionItem, choose: () => void): ListRow {
   const { label } = attachment;
   const title = titleOf(attachment);
   return { key: `${title} ${shortLabel(label)}`, icon, name: label, marks, detail, title, choose };

@@ -4,7 +4,7 @@ import { visibleText } from "../../../agent-core/platform/visible-text.ts";
 import type { HermesTask, HermesVerdict } from "../../../agent-core/protocol/delegation.ts";
 import { formatNumber, t } from "../../texts.ts";
 import { Fold } from "../fold.tsx";
-import { Icon } from "../icon.tsx";
+import { Button, Icon } from "../icon.tsx";
 import { usePanel } from "../panel-context.ts";
 
 type TaskDetailsProps = {
@@ -40,15 +40,14 @@ function FileList({ files }: { readonly files: HermesTask["files"] }) {
     <ul class="task-files" aria-label={t("Changed files")}>
       {files.map(({ path, hunks, shared }) => (
         <li key={path}>
-          <button
-            type="button"
-            class="text-button task-file"
+          <Button
+            class="task-file"
             title={t("{0}: open the diff", path)}
             onClick={() => post({ type: "open-review", path })}
           >
             <Icon name="diff" />
             <span class="tool-title">{visibleText(path)}</span>
-          </button>
+          </Button>
           <span class="task-note">{shared ? t("perhaps by another task") : hunksText(hunks)}</span>
         </li>
       ))}

@@ -10,8 +10,10 @@ import { taskOfCall } from "../../state/nested-calls.ts";
 import { t } from "../../texts.ts";
 import { Elapsed } from "../elapsed.tsx";
 import { focusOnce } from "../focus-kept.ts";
+import { FoldHead, useOpen } from "../fold.tsx";
 import { formatCount, formatDuration } from "../format.ts";
-import { Icon, IconButton } from "../icon.tsx";
+import { Button, Icon, IconButton } from "../icon.tsx";
+import { onKeys } from "../keys.ts";
 import { usePanel } from "../panel-context.ts";
 import { TaskDetails } from "./task-details.tsx";
 import { TaskGraph } from "./task-graph.tsx";
@@ -19,7 +21,6 @@ import { TaskGraph } from "./task-graph.tsx";
 /** A longer list scrolls inside its card. */
 const MANY_TASKS = 8;
 
-/** Calls of a task. */
 export type TaskCalls = (taskId: string) => ComponentChildren;
 
 type TaskListProps = {
@@ -57,9 +58,8 @@ type TaskRowProps = { readonly callId: string; readonly task: HermesTask; readon
 
 const TaskRow = memo(
   function TaskRow({ callId, task, calls }: TaskRowProps) {
-    const { memory, store } = usePanel();
-    const fold = `task:${callId}:${task.id}`;
-    const [isOpen, setOpen] = useState(memory.isOpen(fold, false));
+    const { store } = usePanel();
+    const [isOpen, setOpen] = useOpen(`task:${callId}:${task.id}`, false);
     const [isSteering, setSteering] = useState(false);
     const row = useRef<HTMLLIElement>(null);
     const asks = useComputed(() => {
@@ -67,10 +67,6 @@ const TaskRow = memo(
       const asking = permissions.map(({ toolCall }) => taskOfCall(nestedCalls, toolCall.toolCallId));
       return asking.some((other) => other?.callId === callId && other.taskId === task.id);
     }).value;
-    const toggle = (): void => {
-      memory.setOpen(fold, !isOpen);
-      setOpen(!isOpen);
-    };
     const endSteering = (): void => {
       row.current?.querySelector<HTMLElement>(".task-steer-button")?.focus();
       setSteering(false);
@@ -84,19 +80,11 @@ const TaskRow = memo(
         data-status={task.status}
         ref={row}
       >
-        <button
-          type="button"
-          class="fold-summary"
-          aria-expanded={isOpen}
-          data-hides={!isOpen || undefined}
-          title={goal}
-          onClick={toggle}
-        >
+        <FoldHead isOpen={isOpen} title={goal} onToggle={() => setOpen(!isOpen)} hides>
           <TaskIcon task={task} asks={asks} />
           <span class="tool-title">{goal}</span>
           <TaskTime task={task} />
-          <Icon name={isOpen ? "chevron-down" : "chevron-right"} />
-        </button>
+        </FoldHead>
         <div class="task-foot">
           <span class={isOpen && isOver(task) ? "task-reason" : "task-line"} title={line}>
             {line}
@@ -163,8 +151,8 @@ function TaskActions({ callId, task, onSteer }: TaskActionsProps) {
         <IconButton
           class="task-open-button"
           icon="eye"
-          name={t("Open the conversation of {0}", goal)}
-          title={t("Open the conversation")}
+          name={t("Open the Conversation of {0}", goal)}
+          title={t("Open the Conversation")}
           act={() => panel.openTask({ callId, taskId: id }, sessionId)}
         />
       )}
@@ -172,13 +160,13 @@ function TaskActions({ callId, task, onSteer }: TaskActionsProps) {
         <IconButton
           class="task-steer-button"
           icon="comment"
-          name={t("Send a message to {0}", goal)}
-          title={t("Send a message to this task")}
+          name={t("Send a Message to {0}", goal)}
+          title={t("Send a Message to This Task")}
           act={onSteer}
         />
       )}
       {!isOver(task) && !isStopping && (
-        <IconButton icon="debug-stop" name={t("Stop {0}", goal)} title={t("Stop this task")} act={stop} />
+        <IconButton icon="debug-stop" name={t("Stop {0}", goal)} title={t("Stop This Task")} act={stop} />
       )}
     </span>
   );
@@ -198,11 +186,7 @@ function SteerLine({ callId, task, onEnd }: SteerLineProps) {
         post({ type: "task-steer", callId, taskId: task.id, text: text.trim() });
         onEnd();
       }}
-      onKeyDown={(event) => {
-        if (event.key !== "Escape") return;
-        event.preventDefault();
-        onEnd();
-      }}
+      onKeyDown={onKeys({ Escape: onEnd })}
     >
       <input
         type="text"
@@ -212,10 +196,10 @@ function SteerLine({ callId, task, onEnd }: SteerLineProps) {
         value={text}
         onInput={(event) => setText(event.currentTarget.value)}
       />
-      <IconButton icon="close" name={t("Cancel the message")} title={t("Cancel (Escape)")} act={onEnd} />
-      <button type="submit" class="button button-small button-secondary" disabled={text.trim() === ""}>
+      <IconButton icon="close" name={t("Cancel the Message")} title={t("Cancel (Escape)")} act={onEnd} />
+      <Button type="submit" kind="secondary" isSmall disabled={text.trim() === ""}>
         {t("Send")}
-      </button>
+      </Button>
     </form>
   );
 }

@@ -9,7 +9,7 @@ import { findNested } from "../../state/nested-calls.ts";
 import type { PanelState } from "../../state/state.ts";
 import { indexOfCall } from "../../state/transcript.ts";
 import { t } from "../../texts.ts";
-import { Icon, IconButton } from "../icon.tsx";
+import { BackButton, Icon } from "../icon.tsx";
 import { PanelContext, usePanel } from "../panel-context.ts";
 import { Transcript } from "../transcript/transcript.tsx";
 import { TaskIcon, TaskTime } from "./task-list.tsx";
@@ -37,12 +37,7 @@ export function TaskPage({ open }: { readonly open: OpenTask }) {
       }}
     >
       <div class="task-page-head">
-        <IconButton
-          icon="arrow-left"
-          name={t("Back to the conversation")}
-          title={t("Back to the conversation (Escape)")}
-          act={close}
-        />
+        <BackButton act={close} />
         <h1 id="task-title" tabIndex={-1} ref={title} title={task && visibleText(task.goal)}>
           {task === undefined ? t("Task") : visibleText(task.goal)}
         </h1>

@@ -57,7 +57,7 @@ function Label({ earlier }: { readonly earlier: Exclude<EarlierState, { readonly
     case "failed":
       return (
         <>
-          <Icon name="warning" /> <span class="earlier-text">{t("Retry earlier messages")}</span>
+          <Icon name="warning" /> <span class="earlier-text">{t("Retry Earlier Messages")}</span>
         </>
       );
     case "available":

@@ -1,14 +1,16 @@
 /** Row of an entry: its number for screen readers, the keyboard focus, and the view of its kind. */
 import { useComputed } from "@preact/signals";
+import type { JSX } from "preact";
 import { memo } from "preact/compat";
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import { visibleText } from "../../../agent-core/platform/visible-text.ts";
 import { MarkdownView } from "../../markdown/markdown-view.tsx";
 import type { Entry, GroupEntry, NoticeEntry, SummaryEntry, TextEntry } from "../../state/state.ts";
 import { appendText, emptyText } from "../../state/streamed-text.ts";
 import { thoughtId } from "../../state/summaries.ts";
 import { formatNumber, t } from "../../texts.ts";
-import { Fold } from "../fold.tsx";
+import { useNow } from "../elapsed.tsx";
+import { Fold, FoldHead } from "../fold.tsx";
 import { formatDuration, retryLine, SHOWN_DURATION_MS } from "../format.ts";
 import { Icon } from "../icon.tsx";
 import { usePanel } from "../panel-context.ts";
@@ -17,7 +19,6 @@ import { RestoreLine } from "./restore-card.tsx";
 import { AnswerActions, TurnEnd } from "./turn-end.tsx";
 import { UserMessage } from "./user-message.tsx";
 
-/** Attribute of a row with the key of its entry. */
 const KEY_ATTRIBUTE = "data-entry";
 
 type EntryRowProps = {
@@ -115,35 +116,19 @@ export function Notice({ entry }: { readonly entry: NoticeEntry }) {
   return (
     <div class={`entry notice notice-${severity}`}>
       <Icon name={severity} />{" "}
-      <span dir="auto">{retry === undefined ? text : <RetryText entry={entry} retry={retry} />}</span>{" "}
+      <span dir="auto">{retry === undefined ? text : <RetryText entryKey={entry.key} retry={retry} />}</span>{" "}
       {memoryCall !== undefined && <MemoryUndo callId={memoryCall} />}
     </div>
   );
 }
 
-/** Interval of the countdown. Milliseconds. */
-const TICK_MS = 1_000;
-
-function RetryText({
-  entry,
-  retry,
-}: {
-  readonly entry: NoticeEntry;
-  readonly retry: NonNullable<NoticeEntry["retry"]>;
-}) {
+function RetryText({ entryKey, retry }: { readonly entryKey: string } & Required<Pick<NoticeEntry, "retry">>) {
   const panel = usePanel();
   const isOver = useComputed(() => {
     const { running, entries, open } = panel.store.shown.value;
-    return !running || open !== undefined || entries.at(-1)?.key !== entry.key;
+    return !running || open !== undefined || entries.at(-1)?.key !== entryKey;
   }).value;
-  const [now, setNow] = useState(panel.now);
-  useEffect(() => {
-    if (isOver) return undefined;
-    setNow(panel.now());
-    const timer = setInterval(() => setNow(panel.now()), TICK_MS);
-    return () => clearInterval(timer);
-  }, [isOver, retry.until, panel]);
-  return <>{retryLine(retry, isOver, now)}</>;
+  return <>{retryLine(retry, isOver, useNow(panel.now, isOver))}</>;
 }
 
 function thoughtTitle(durationMs: number | undefined): string {
@@ -175,57 +160,52 @@ function Thought({ entry }: { readonly entry: TextEntry }) {
   );
 }
 
+/** A line over rows that it shows and hides, which the state knows by `key`. */
+function useFoldLine(key: string): {
+  readonly isOpen: boolean;
+  line(icon: string, text: string, title: string): JSX.Element;
+} {
+  const { store } = usePanel();
+  const isOpen = useMemo(() => store.select(({ openSummaries }) => openSummaries.includes(key)), [store, key]).value;
+  const toggle = (): void => store.apply([{ kind: "toggle-summary", key }]);
+  return {
+    isOpen,
+    line: (icon, text, title) => (
+      <FoldHead isOpen={isOpen} title={title} onToggle={toggle}>
+        <Icon name={icon} />
+        <span class="tool-title">{text}</span>
+      </FoldHead>
+    ),
+  };
+}
+
 /** Finished reads and searches: one line that opens to their cards. */
 function GroupLine({ entry: { key, calls } }: { readonly entry: GroupEntry }) {
-  const { store } = usePanel();
-  const isOpen = useMemo(() => store.select(({ openSummaries }) => openSummaries.includes(key)), [store, key]);
+  const { line } = useFoldLine(key);
   const reads = calls.filter(({ kind }) => kind === "read").length;
   const searches = calls.length - reads;
   const parts = [
     ...(reads > 0 ? [reads === 1 ? t("1 read") : t("{0} reads", reads)] : []),
     ...(searches > 0 ? [searches === 1 ? t("1 search") : t("{0} searches", searches)] : []),
   ];
+  const titles = calls.map(({ title }) => visibleText(title)).join("\n");
   return (
     <div class="entry">
-      <div class="tool-card tool-completed">
-        <button
-          type="button"
-          class="fold-summary"
-          aria-expanded={isOpen.value}
-          title={calls.map(({ title }) => visibleText(title)).join("\n")}
-          onClick={() => store.apply([{ kind: "toggle-summary", key }])}
-        >
-          <Icon name="search" />
-          <span class="tool-title">{parts.join(", ")}</span>
-          <Icon name={isOpen.value ? "chevron-down" : "chevron-right"} />
-        </button>
-      </div>
+      <div class="tool-card tool-completed">{line("search", parts.join(", "), titles)}</div>
     </div>
   );
 }
 
 /** A summary: one line that opens to its text and the messages under it. */
 function SummaryLine({ entry }: { readonly entry: SummaryEntry }) {
-  const { store } = usePanel();
   const { key, messages, tokensBefore, tokensAfter, summary } = entry;
-  const isOpen = useMemo(() => store.select(({ openSummaries }) => openSummaries.includes(key)), [store, key]);
+  const { isOpen, line } = useFoldLine(key);
   const text = useMemo(() => appendText(emptyText, summary), [summary]);
+  const title = messages === 1 ? t("1 message summarised") : t("{0} messages summarised", messages);
   return (
     <div class="entry summary">
-      <button
-        type="button"
-        class="fold-summary"
-        aria-expanded={isOpen.value}
-        title={t("The agent continues with a summary of these messages. They stay here.")}
-        onClick={() => store.apply([{ kind: "toggle-summary", key }])}
-      >
-        <Icon name="fold" />
-        <span class="tool-title">
-          {messages === 1 ? t("1 message summarised") : t("{0} messages summarised", messages)}
-        </span>
-        <Icon name={isOpen.value ? "chevron-down" : "chevron-right"} />
-      </button>
-      {isOpen.value && (
+      {line("fold", title, t("The agent continues with a summary of these messages. They stay here."))}
+      {isOpen && (
         <div class="summary-text">
           <p class="summary-tokens">{t("{0} → {1} tokens", formatNumber(tokensBefore), formatNumber(tokensAfter))}</p>
           {summary !== "" && <MarkdownView text={text} growing={false} />}

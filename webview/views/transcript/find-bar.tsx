@@ -18,7 +18,8 @@ import {
 import type { EarlierState, Entry, PanelState } from "../../state/state.ts";
 import { summariesOver } from "../../state/summaries.ts";
 import { formatNumber, t } from "../../texts.ts";
-import { IconButton } from "../icon.tsx";
+import { Button, IconButton } from "../icon.tsx";
+import { letterOf, onKeys } from "../keys.ts";
 import { usePanel } from "../panel-context.ts";
 import { findRow } from "./entry-row.tsx";
 import { markHits, removeMarks, showHit } from "./find-marks.ts";
@@ -86,10 +87,11 @@ function firstInView({ list, rows }: FindTargets): string | undefined {
 }
 
 /** On macOS, Ctrl+F moves the caret. */
-function isFindKey({ key, ctrlKey, metaKey, altKey, shiftKey }: KeyboardEvent): boolean {
+function isFindKey(event: KeyboardEvent): boolean {
+  const { ctrlKey, metaKey, altKey, shiftKey } = event;
   const isMac = navigator.userAgent.includes("Macintosh");
   const [main, other] = isMac ? [metaKey, ctrlKey] : [ctrlKey, metaKey];
-  return main && !other && !altKey && !shiftKey && key.toLowerCase() === "f";
+  return main && !other && !altKey && !shiftKey && letterOf(event) === "f";
 }
 
 function useFindKeys(isOpen: boolean, step: (by: 1 | -1) => void): void {
@@ -163,7 +165,6 @@ const MAX_FRAMES = 90;
 /** Frames without a change after which the hit is in its place. */
 const STILL_FRAMES = 3;
 
-/** Scrolls to the current hit. */
 function useReveal({ scroller, list, rows }: FindTargets, query: string, current: Hit | undefined): void {
   const shown = useRef(rows);
   shown.current = rows;
@@ -214,20 +215,13 @@ export function FindBar({ find, earlier, onLoadAll, onResize }: FindBarProps) {
     onResize();
     return onResize;
   }, [isPart]);
-  const onKeyDown = (event: KeyboardEvent): void => {
-    if (event.key === "Escape") close();
-    else if (event.key === "Enter" && event.target === field.current) find.step(event.shiftKey ? -1 : 1);
-    else return;
-    event.preventDefault();
-    event.stopPropagation();
-  };
   const close = (): void => {
     find.close();
     const { current } = before;
     if (current instanceof HTMLElement && current.isConnected) current.focus({ preventScroll: true });
   };
   return (
-    <search class="find-bar" aria-label={t("Find in conversation")} onKeyDown={onKeyDown}>
+    <search class="find-bar" aria-label={t("Find in conversation")} onKeyDown={onKeys({ Escape: close })}>
       <div class="find-line">
         <input
           type="text"
@@ -237,25 +231,26 @@ export function FindBar({ find, earlier, onLoadAll, onResize }: FindBarProps) {
           spellcheck={false}
           value={find.query}
           onInput={({ currentTarget }) => find.search(currentTarget.value)}
+          onKeyDown={onKeys({ Enter: () => find.step(1), "shift-Enter": () => find.step(-1) })}
         />
         <span class="find-count" role="status">
           {countText(find)}
         </span>
         <IconButton
           icon="arrow-up"
-          name={t("Previous hit")}
-          title={t("Previous hit (Shift+Enter)")}
+          name={t("Previous Hit")}
+          title={t("Previous Hit (Shift+Enter)")}
           act={() => find.step(-1)}
         />
-        <IconButton icon="arrow-down" name={t("Next hit")} title={t("Next hit (Enter)")} act={() => find.step(1)} />
-        <IconButton icon="close" name={t("Close search")} title={t("Close (Escape)")} act={close} />
+        <IconButton icon="arrow-down" name={t("Next Hit")} title={t("Next Hit (Enter)")} act={() => find.step(1)} />
+        <IconButton icon="close" name={t("Close Search")} title={t("Close (Escape)")} act={close} />
       </div>
       {isPart && (
         <div class="find-earlier">
           <span>{t("Earlier messages are not searched")}</span>
-          <button type="button" class="text-button" disabled={earlier?.type === "loading"} onClick={onLoadAll}>
-            {earlier?.type === "loading" ? t("Loading…") : t("Load all")}
-          </button>
+          <Button disabled={earlier?.type === "loading"} onClick={onLoadAll}>
+            {earlier?.type === "loading" ? t("Loading…") : t("Load All")}
+          </Button>
         </div>
       )}
     </search>

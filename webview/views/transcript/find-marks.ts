@@ -64,7 +64,6 @@ function rangesIn(row: HTMLElement, wanted: string): readonly Range[] {
   });
 }
 
-/** Marks all hits in the page. */
 export function markHits(list: HTMLElement, query: string, current: Hit | undefined): void {
   const wanted = comparable(query);
   const others: Range[] = [];

@@ -3,7 +3,8 @@ import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { RestoreFile, RestorePreview } from "../../../agent-core/protocol/panel-events.ts";
 import type { RestoredEntry } from "../../state/state.ts";
 import { t } from "../../texts.ts";
-import { Icon } from "../icon.tsx";
+import { Button, Icon } from "../icon.tsx";
+import { onKeys } from "../keys.ts";
 import { usePanel } from "../panel-context.ts";
 
 const icons: Readonly<Record<RestoreFile["change"], string>> = {
@@ -33,25 +34,36 @@ export function RestoreCard({ position }: { readonly position: number }) {
   return preview === undefined ? null : <Card position={position} preview={preview} />;
 }
 
-type RestoreFilesProps = { readonly position: number; readonly preview: RestorePreview };
+type RestoreProps = { readonly position: number; readonly preview: RestorePreview };
 
 /** Files that a restore would change, and a link to the changes. */
-export function RestoreFiles({ position, preview: { files } }: RestoreFilesProps) {
-  const { post } = usePanel();
+export function RestoreFiles({ position, preview: { files } }: RestoreProps) {
   return (
     <>
       <div class="restore-note">
-        {t("These files have changed since then.")}{" "}
-        <button type="button" class="link-button" onClick={() => post({ type: "restore-changes", position })}>
-          {t("Show changes")}
-        </button>
+        {t("These files have changed since then.")} <ChangesLink position={position} />
       </div>
-      <ul class="restore-list" aria-label={t("Files that changed since then")}>
-        {files.map((file) => (
-          <FileLine key={file.path} file={file} />
-        ))}
-      </ul>
+      <FileList files={files} />
     </>
+  );
+}
+
+function ChangesLink({ position }: Pick<RestoreProps, "position">) {
+  const { post } = usePanel();
+  return (
+    <button type="button" class="link-button" onClick={() => post({ type: "restore-changes", position })}>
+      {t("Show Changes")}
+    </button>
+  );
+}
+
+function FileList({ files }: Pick<RestorePreview, "files">) {
+  return (
+    <ul class="restore-list" aria-label={t("Files that changed since then")}>
+      {files.map((file) => (
+        <FileLine key={file.path} file={file} />
+      ))}
+    </ul>
   );
 }
 
@@ -62,9 +74,14 @@ function skippedFirst(files: readonly RestoreFile[]): readonly RestoreFile[] {
 /** Previews that have had the focus. A card that the virtual list mounts again does not take it. */
 const focused = new WeakSet<RestorePreview>();
 
-type CardProps = { readonly position: number; readonly preview: RestorePreview };
+/** Parts that can be restored; without changed files only the conversation. */
+const PARTS = [
+  { label: t("Both"), files: true, conversation: true },
+  { label: t("Files"), files: true, conversation: false },
+  { label: t("Conversation"), files: false, conversation: true },
+] as const;
 
-function Card({ position, preview }: CardProps) {
+function Card({ position, preview }: RestoreProps) {
   const { limits = [], messages } = preview;
   const files = useMemo(() => skippedFirst(preview.files), [preview]);
   const { post } = usePanel();
@@ -80,32 +97,19 @@ function Card({ position, preview }: CardProps) {
     post({ type: "restore-close" });
     card.current?.closest(".user")?.querySelector<HTMLElement>(".message-actions button")?.focus();
   };
-  const restore = (parts: { readonly files: boolean; readonly conversation: boolean }): void =>
-    post({ type: "restore", position, ...parts });
   return (
     <section
       ref={card}
       class="restore-card"
       tabIndex={-1}
-      aria-label={t("Restore to here")}
-      onKeyDown={(event) => {
-        if (event.key !== "Escape") return;
-        event.preventDefault();
-        event.stopPropagation();
-        close();
-      }}
+      aria-label={t("Restore to Here")}
+      onKeyDown={onKeys({ Escape: close })}
     >
       <div class="ask-title">
         <Icon name="history" /> {t("Restore to before this message?")}
       </div>
       {files.length === 0 && <div class="restore-note">{t("No files have changed since then.")}</div>}
-      {files.length > 0 && (
-        <ul class="restore-list">
-          {files.map((file) => (
-            <FileLine key={file.path} file={file} />
-          ))}
-        </ul>
-      )}
+      {files.length > 0 && <FileList files={files} />}
       {limits.map((limit) => (
         <div key={limit} class="restore-note">
           <Icon name="warning" /> {limit}
@@ -118,41 +122,23 @@ function Card({ position, preview }: CardProps) {
         {!isEmpty && (
           <>
             {" "}
-            <button type="button" class="link-button" onClick={() => post({ type: "restore-changes", position })}>
-              {t("Show changes")}
-            </button>
+            <ChangesLink position={position} />
           </>
         )}
       </div>
       <div class="ask-buttons">
-        {!isEmpty && (
-          <>
-            <button
-              type="button"
-              class="button button-primary"
-              onClick={() => restore({ files: true, conversation: true })}
-            >
-              {t("Both")}
-            </button>
-            <button
-              type="button"
-              class="button button-secondary"
-              onClick={() => restore({ files: true, conversation: false })}
-            >
-              {t("Files")}
-            </button>
-          </>
-        )}
-        <button
-          type="button"
-          class={`button ${isEmpty ? "button-primary" : "button-secondary"}`}
-          onClick={() => restore({ files: false, conversation: true })}
-        >
-          {t("Conversation")}
-        </button>
-        <button type="button" class="button button-secondary" onClick={close}>
+        {PARTS.slice(isEmpty ? 2 : 0).map(({ label, ...parts }, index) => (
+          <Button
+            key={label}
+            kind={index === 0 ? "primary" : "secondary"}
+            onClick={() => post({ type: "restore", position, ...parts })}
+          >
+            {label}
+          </Button>
+        ))}
+        <Button kind="secondary" onClick={close}>
           {t("Cancel")}
-        </button>
+        </Button>
       </div>
     </section>
   );
@@ -190,9 +176,7 @@ export function RestoreLine({ entry }: { readonly entry: RestoredEntry }) {
     <div class="entry notice restore-line" ref={line}>
       <Icon name="history" /> <span>{text}</span>
       {restoreId !== undefined && (
-        <button type="button" class="text-button" onClick={() => post({ type: "restore-undo", restoreId })}>
-          {t("Undo")}
-        </button>
+        <Button onClick={() => post({ type: "restore-undo", restoreId })}>{t("Undo")}</Button>
       )}
       {leftAlone.map(({ path, label, leftAlone: why }) => (
         <div key={path} class="restore-why" title={path} dir="auto">

@@ -124,8 +124,8 @@ function JumpToEnd({ act }: { readonly act: () => void }) {
     <button
       type="button"
       class="jump"
-      title={t("Jump to the latest")}
-      aria-label={t("Jump to the latest")}
+      title={t("Jump to the Latest")}
+      aria-label={t("Jump to the Latest")}
       onClick={act}
     >
       <Icon name="arrow-down" />

@@ -7,7 +7,7 @@ import type { TextEntry, TurnEndEntry } from "../../state/state.ts";
 import { wholeText } from "../../state/streamed-text.ts";
 import { lastTurn } from "../../state/turns.ts";
 import { t } from "../../texts.ts";
-import { Icon, IconButton } from "../icon.tsx";
+import { Button, Icon, IconButton } from "../icon.tsx";
 import { usePanel } from "../panel-context.ts";
 
 /** Prompt that continues a turn whose answer or tool calls have already done some of the work. */
@@ -66,14 +66,14 @@ export function TurnEnd({ entry }: { readonly entry: TurnEndEntry }) {
       {isLast && known.length > 0 && (
         <div class="turn-steps">
           {known.map((step, index) => (
-            <button
+            <Button
               key={step.label}
-              type="button"
-              class={`button button-small ${index === 0 ? "button-primary" : "button-secondary"}`}
+              kind={index === 0 ? "primary" : "secondary"}
+              isSmall
               onClick={() => step.act(panel, entry)}
             >
               {step.label}
-            </button>
+            </Button>
           ))}
         </div>
       )}
@@ -96,22 +96,22 @@ export function AnswerActions({ entry }: { readonly entry: TextEntry }) {
     <div class={isLast ? "answer-actions" : "message-actions"}>
       <IconButton
         icon={isCopied ? "check" : "copy"}
-        name={t("Copy answer")}
-        title={t("Copy answer as Markdown")}
+        name={t("Copy Answer")}
+        title={t("Copy Answer as Markdown")}
         act={copy}
       />
       {isLast && (
         <>
           <IconButton
             icon="refresh"
-            name={t("Try again")}
-            title={t("Try again: replaces this turn")}
+            name={t("Try Again")}
+            title={t("Try Again: replaces this turn")}
             act={() => send(panel, lastPrompt(panel))}
           />
           <IconButton
             icon="arrow-swap"
-            name={t("Try again with another model")}
-            title={t("Try again with another model: replaces this turn")}
+            name={t("Try Again with Another Model")}
+            title={t("Try Again with Another Model: replaces this turn")}
             act={() => choose(panel, lastPrompt(panel))}
           />
         </>

@@ -10,6 +10,7 @@ import { copyWithTex } from "../../markdown/math.ts";
 import { contentText } from "../../state/content-text.ts";
 import type { Entry } from "../../state/state.ts";
 import { wholeText } from "../../state/streamed-text.ts";
+import { letterOf } from "../keys.ts";
 import { findRow, keyOfRow, rowAround } from "./entry-row.tsx";
 
 type Move = "first" | "last" | "previous" | "next";
@@ -51,8 +52,9 @@ export function useTranscriptKeys({
   };
 }
 
-function selectsAll({ target, key, ctrlKey, metaKey, defaultPrevented }: KeyboardEvent): boolean {
-  return !defaultPrevented && (ctrlKey || metaKey) && key.toLowerCase() === "a" && !isField(target);
+function selectsAll(event: KeyboardEvent): boolean {
+  const { target, ctrlKey, metaKey, defaultPrevented } = event;
+  return !defaultPrevented && (ctrlKey || metaKey) && letterOf(event) === "a" && !isField(target);
 }
 
 function isField(target: EventTarget | null): boolean {

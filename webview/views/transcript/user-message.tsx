@@ -8,7 +8,8 @@ import { wholeText } from "../../state/streamed-text.ts";
 import { t } from "../../texts.ts";
 import { ChipRow } from "../composer/chips.tsx";
 import { DraftEditor } from "../composer/draft-field.tsx";
-import { Icon, IconButton } from "../icon.tsx";
+import { useOpen } from "../fold.tsx";
+import { Button, Icon, IconButton } from "../icon.tsx";
 import { usePanel } from "../panel-context.ts";
 import { RestoreCard, RestoreFiles, useRestorePreview } from "./restore-card.tsx";
 
@@ -87,30 +88,24 @@ type SentProps = {
 };
 
 function Sent({ message: { text, attachments }, fold }: SentProps) {
-  const { memory, store } = usePanel();
-  const id = `${store.shown.peek().sessionId ?? ""}:${fold}`;
-  const [isOpen, setOpen] = useState(memory.isOpen(id, false));
+  const { store } = usePanel();
+  const [isOpen, setOpen] = useOpen(`${store.shown.peek().sessionId ?? ""}:${fold}`, false);
   const head = headOf(text);
-  const toggle = (): void => {
-    memory.setOpen(id, !isOpen);
-    setOpen(!isOpen);
-  };
   return (
     <>
       {text !== "" && (
         <div class="bubble" dir="auto">
           {isOpen ? text : head}
           {head !== text && (
-            <button
-              type="button"
-              class="text-button bubble-fold"
+            <Button
+              class="bubble-fold"
               aria-expanded={isOpen}
               data-hides={!isOpen || undefined}
-              onClick={toggle}
+              onClick={() => setOpen(!isOpen)}
             >
               <Icon name={isOpen ? "chevron-up" : "chevron-down"} />
-              {isOpen ? t("Show less") : showAllText(text)}
-            </button>
+              {isOpen ? t("Show Less") : showAllText(text)}
+            </Button>
           )}
         </div>
       )}
@@ -133,7 +128,7 @@ function headOf(text: string): string {
 
 function showAllText(text: string): string {
   const lines = text.split("\n").length;
-  return lines > FOLDED_LINES ? t("Show all {0} lines", lines) : t("Show all");
+  return lines > FOLDED_LINES ? t("Show All {0} Lines", lines) : t("Show All");
 }
 
 type MessageEditorProps = {
@@ -157,10 +152,15 @@ function MessageEditor({ position, draft, takesFocus, onSend, onCancel }: Messag
   useEffect(() => {
     if (position !== undefined && preview === undefined) post({ type: "restore-preview", position, forResend: true });
   }, [position]);
+  const box = useRef<HTMLDivElement>(null);
+  // Its buttons are below the list of files, which comes later.
+  useEffect(() => {
+    if (takesFocus) box.current?.scrollIntoView({ block: "nearest" });
+  }, [preview]);
   const changing = preview?.files.filter(({ leftAlone }) => leftAlone === undefined).length ?? 0;
   const keeps = changing > 0 ? t("Send, Keep Files") : t("Send");
   return (
-    <div class="message-editor">
+    <div class="message-editor" ref={box}>
       <DraftEditor
         label={t("Message to send again")}
         draft={draft}
@@ -173,17 +173,17 @@ function MessageEditor({ position, draft, takesFocus, onSend, onCancel }: Messag
         <RestoreFiles position={position} preview={preview} />
       )}
       <div class="ask-buttons">
-        <button type="button" class="button button-primary" disabled={!canSend} onClick={() => send()}>
+        <Button kind="primary" disabled={!canSend} onClick={() => send()}>
           {keeps}
-        </button>
+        </Button>
         {changing > 0 && (
-          <button type="button" class="button button-secondary" disabled={!canSend} onClick={() => send(true)}>
+          <Button kind="secondary" disabled={!canSend} onClick={() => send(true)}>
             {changing === 1 ? t("Restore 1 File and Send") : t("Restore {0} Files and Send", changing)}
-          </button>
+          </Button>
         )}
-        <button type="button" class="button button-secondary" onClick={onCancel}>
+        <Button kind="secondary" onClick={onCancel}>
           {t("Cancel")}
-        </button>
+        </Button>
       </div>
     </div>
   );
@@ -205,26 +205,26 @@ function Actions({ position, message: { text, attachments }, onEdit, onResend }:
     <div class="message-actions">
       <IconButton
         icon="edit"
-        name={t("Edit message and send it again")}
-        title={t("Edit and send again")}
+        name={t("Edit Message and Send It Again")}
+        title={t("Edit and Send Again")}
         act={onEdit}
       />
       <IconButton
         icon="refresh"
-        name={t("Send message again")}
-        title={t("Send again: removes everything after this message")}
+        name={t("Send Message Again")}
+        title={t("Send Again: removes everything after this message")}
         act={onResend}
       />
       <IconButton
         icon="repo-forked"
-        name={t("Fork the session before this message")}
+        name={t("Fork the Session Before This Message")}
         title={t("Fork: a new session with everything before this message")}
         act={() => post({ type: "fork-here", position, text, attachments })}
       />
       <IconButton
         icon="history"
-        name={t("Restore to here")}
-        title={t("Restore to here: files, conversation or both, after a preview")}
+        name={t("Restore to Here")}
+        title={t("Restore to Here: files, conversation or both, after a preview")}
         act={() => post({ type: "restore-preview", position })}
       />
     </div>

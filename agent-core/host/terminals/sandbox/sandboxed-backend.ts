@@ -1,19 +1,23 @@
 /** Backend of this machine that runs each sandboxed command in a sandbox of its own. */
-import { existsSync, mkdirSync, mkdtempSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, statSync } from "node:fs";
 import { mkdir, rm, symlink } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { dirname, isAbsolute, join, relative } from "node:path";
 import { hasCode, messageOf } from "../../../platform/errors.ts";
+import { KeyedQueue } from "../../../platform/keyed-queue.ts";
+import { makeOwnedFolder } from "../../../platform/make-folder.ts";
 import { pathBelow } from "../../../platform/paths.ts";
 import { temporaryPlaces } from "../../workspace-folders.ts";
 import type { Backend, Plan } from "../backend.ts";
 import type { CommandRequest, SandboxKind } from "../terminals.ts";
 import type { Sandbox } from "./find-sandbox.ts";
+import { type Layer, mountArguments } from "./layer.ts";
 import { type Bind, placeOf } from "./sandboxed-run.ts";
 
 /** Paths that a command in the sandbox may touch, computed at its start. */
 export type Confinement = {
   readonly binds: readonly Bind[];
+  /** Holds places of the binds. Default: none. */
+  readonly layer?: Layer | undefined;
   /**
    * Checks what all commands changed whose processes may still live, and gives a sentence for each forbidden change that is
    * new. `revert` undoes it; while a long command runs, the user may have made the changes, so `report` leaves them.
@@ -40,8 +44,12 @@ export type ConfinedCommand = Pick<CommandRequest, "command"> & {
 
 export type SandboxOptions = {
   readonly sandbox: Sandbox;
+  /** Parent of the session's private folder. Default: the system's folder for temporary files. */
+  readonly temporary?: string | undefined;
   /** `privateFolder`: folder for the private copies of caches. */
   readonly confine: (privateFolder: string, command: ConfinedCommand) => Promise<Confinement>;
+  /** Checks what takes too long for each command: at the end of a turn, and before a command outside the sandbox. */
+  readonly settle?: () => Promise<readonly string[]>;
   /** Line of a command outside the sandbox, in which git changes no guarded file but `writable`. Default: the command. */
   readonly guardGit?: (privateFolder: string, command: string, writable: readonly string[]) => Promise<string>;
 };
@@ -79,7 +87,7 @@ export function sandboxedBackend(backend: Backend, options: SandboxOptions): Bac
     sandboxProblem: () => own.problem(),
     temporaryFolder: () => own.folder.temporary,
     inspectLiving: () => living.inspect(),
-    endTurn: () => living.endTurn(),
+    endTurn: async () => [...((await options.settle?.()) ?? []), ...(await living.endTurn())],
     async confine({ command, args, cwd, lasts }) {
       const around = await own.confine({ ...ANY_COMMAND, kind: "networked", folder: cwd });
       living.add(around.confinement, lasts ? "report" : "revert");
@@ -96,7 +104,8 @@ export function sandboxedBackend(backend: Backend, options: SandboxOptions): Bac
       const { sandbox, keepsShell, command, shell, writable = [] } = request;
       await living.look();
       if (sandbox === undefined) {
-        const inspect = () => living.accept();
+        const changes = (await options.settle?.()) ?? [];
+        const inspect = async () => [...changes, ...(await living.accept())];
         const guard = GIT.test(command) ? options.guardGit : undefined;
         const guarded = (await guard?.(own.folder.caches, command, writable)) ?? command;
         const plan = await backend.plan({ ...request, command: guarded }, givesPty, signal);
@@ -142,7 +151,7 @@ class SessionSandbox {
   }
 
   get folder(): PrivateFolder {
-    this.#folder ??= createFolder();
+    this.#folder ??= createFolder(this.#options.temporary);
     return this.#folder;
   }
 
@@ -184,16 +193,19 @@ function refuse(error: unknown): never {
 class LivingCommands {
   readonly #modes = new Map<Confinement, InspectMode>();
   readonly #notes: string[] = [];
+  readonly #looks = new KeyedQueue();
 
   add(confinement: Confinement, mode: InspectMode): void {
     this.#modes.set(confinement, mode);
   }
 
-  /** Looks for forbidden changes; `inspect` gives the sentences. */
+  /** Looks for forbidden changes; `inspect` gives the sentences. A change that another look has found is away by the end. */
   async look(): Promise<void> {
-    const [first] = this.#modes.keys();
-    const mode = [...this.#modes.values()].includes("revert") ? "revert" : "report";
-    if (first !== undefined) this.#notes.push(...(await first.inspect(mode)));
+    await this.#looks.run("", async () => {
+      const [first] = this.#modes.keys();
+      const mode = [...this.#modes.values()].includes("revert") ? "revert" : "report";
+      if (first !== undefined) this.#notes.push(...(await first.inspect(mode)));
+    });
   }
 
   /** A sentence for each forbidden change that was found since the last call. */
@@ -231,8 +243,8 @@ class LivingCommands {
 /** Replaces the folders of temporary files and caches in the sandbox, for the session's life. */
 type PrivateFolder = { readonly path: string; readonly temporary: string; readonly caches: string };
 
-function createFolder(): PrivateFolder {
-  const path = mkdtempSync(join(tmpdir(), "hermes-sandbox-"));
+function createFolder(parent: string | undefined): PrivateFolder {
+  const path = makeOwnedFolder("hermes-sandbox-", parent);
   const own = { path, temporary: join(path, "tmp"), caches: join(path, "caches") };
   for (const folder of [own.temporary, own.caches]) mkdirSync(folder, { mode: 0o700 });
   return own;
@@ -275,12 +287,14 @@ function intoSandbox(plan: Plan, { command, scriptFolder, sandbox: kind }: Comma
     outlivesShell: LEAVES_BEHIND.test(command),
     hasNetwork: kind === "networked",
   };
+  const { layer } = around.confinement;
+  const args = sandbox.wrap(run, launch.program, launch.args);
   return {
     ...plan,
     launch: {
       ...launch,
-      program: sandbox.program,
-      args: sandbox.wrap(run, launch.program, launch.args),
+      program: layer === undefined ? sandbox.program : "unshare",
+      args: layer === undefined ? args : mountArguments(layer, sandbox.program, args),
       env: { ...launch.env, ...environmentOf(around) },
     },
   };

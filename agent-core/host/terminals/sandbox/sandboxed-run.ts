@@ -1,6 +1,7 @@
 /** A run in the sandbox, as the command line of bwrap (Linux) and as a profile of sandbox-exec (macOS). */
 
 import { existsSync } from "node:fs";
+import { release } from "node:os";
 import { pathBelow } from "../../../platform/paths.ts";
 
 /** View of one absolute path in the sandbox. A later bind covers an earlier one. */
@@ -36,6 +37,13 @@ const RESOLVERS = ["/run/systemd/resolve", "/run/NetworkManager", "/run/resolvco
 /** Settings of the whole machine. A new /proc has them, and root may write them even without capabilities. */
 const KERNEL = ["/proc/sys", "/proc/sysrq-trigger", "/proc/acpi", "/proc/scsi"].filter((path) => existsSync(path));
 
+/** Processes and threads of a command: more than builds and browsers need, fewer than hold up a machine. */
+const MAX_PROCESSES = 2_048;
+/** Older kernels count all processes of the user, and not those of the sandbox alone. The kernel never limits root. */
+const LIMITS_SANDBOXES = [5, 14] as const;
+/** The option is -u in bash, and -p in dash and busybox. */
+const LIMITED = `ulimit -u ${MAX_PROCESSES} 2>/dev/null || ulimit -p ${MAX_PROCESSES} 2>/dev/null; exec "$@"`;
+
 /**
  * Arguments of bwrap that run `program` in a sandbox. The program can read everything that is not hidden, with a new /dev
  * and /proc. All capabilities are dropped, so even root has no rights over the machine.
@@ -53,8 +61,15 @@ export function bwrapArguments(run: SandboxedRun, program: string, args: readonl
       .flatMap((path) => ["--ro-bind", path, path]),
     ...run.binds.flatMap((bind) => bindArguments(bind, run.binds)),
     ...run.binds.flatMap((bind, index) => (isLeftEmpty(bind, run.binds.slice(index + 1)) ? remount(bind) : [])),
-    ...["--chdir", run.folder, "--", program, ...args],
+    ...["--chdir", run.folder, "--", ...(limitsSandboxes() ? ["/bin/sh", "-c", LIMITED, "sh"] : []), program, ...args],
   ];
+}
+
+function limitsSandboxes(): boolean {
+  const [major = 0, minor = 0] = release()
+    .split(".")
+    .map((part) => Number.parseInt(part, 10));
+  return major > LIMITS_SANDBOXES[0] || (major === LIMITS_SANDBOXES[0] && minor >= LIMITS_SANDBOXES[1]);
 }
 
 function bindArguments(bind: Bind, all: readonly Bind[]): readonly string[] {
@@ -103,7 +118,6 @@ const SERVICES = [
   "com.apple.trustd.agent",
   "com.apple.SecurityServer",
 ];
-/** Services of the network. */
 const NETWORK_SERVICES = ["com.apple.SystemConfiguration.configd", "com.apple.networkd", "com.apple.dnssd.service"];
 
 const DEVICES = "/dev/(?:null|zero|tty|ptmx|stdout|stderr|dtracehelper|fd/[0-9]+|ttys[0-9]+)";

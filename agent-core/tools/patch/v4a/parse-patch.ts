@@ -231,7 +231,6 @@ function hunkLine(line: string): { readonly line: HunkLine; readonly isBare: boo
   return { line: { kind, text: line.slice(1) }, isBare: false };
 }
 
-/** Prefixes of paths in a diff. */
 const DIFF_PREFIX = /^[ab]\/(?=[^/])/;
 
 /** Files that a path of a patch may mean, absolute; the first that exists is meant. Approval judges them all. */

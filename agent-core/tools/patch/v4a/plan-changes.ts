@@ -2,27 +2,17 @@
 
 import { withoutMark } from "../../../host/decode-file.ts";
 import type { FileFailure } from "../../../host/host.ts";
-import { deletedReason, rebaseEdit, staleReason } from "../../file-edit.ts";
+import { deletedReason, type FileEdit, rebaseEdit, staleReason } from "../../file-edit.ts";
 import { nearFiles } from "../../nearest-names.ts";
 import { absolutePath, shownPath } from "../../shown-path.ts";
-import type { ToolContext } from "../../tool.ts";
+import type { FileDiff, ToolContext } from "../../tool.ts";
 import { inBreaksOf } from "../line-breaks.ts";
 import { applyHunks, applyHunksExactly } from "./apply-hunks.ts";
 import type { FileSection, Hunk } from "./parse-patch.ts";
 import { candidatePaths } from "./parse-patch.ts";
 
-/** Change of one file; null: there is no file. `movedFrom`: the old path, which held `oldText`. */
-export type FileChange = {
-  readonly path: string;
-  readonly oldText: string | null;
-  readonly newText: string | null;
-  readonly movedFrom?: string;
-  /** Text that the model knows, where the file holds another one: then every hunk must fit both exactly. */
-  readonly base?: string;
-  /** Makes the same change in another text of the file; undefined where a hunk is not there exactly once. */
-  readonly exactly?: (text: string) => string | undefined;
-  readonly isFormatted?: boolean;
-};
+/** Change of one file, as far as it is known before the write. */
+export type FileChange = FileDiff & Pick<FileEdit, "base" | "exactly" | "isFormatted">;
 
 export type PlannedPatch =
   /** `notes`: hunks without an exact match, and how they were found. */

@@ -101,17 +101,20 @@ test("an item cannot format the answer or break out of its line", async () => {
   );
 });
 
-test("/report shows rates, and regressions with their sessions", async () => {
+test("/report names what got worse with a session and what to do, then the figures", async () => {
   const written: HealthReport = {
     date: "2026-11-23",
     period: { from: 0, to: 1 },
     sessions: 42,
-    rates: [{ name: "tool_error_rate", of: "terminal", value: 0.25, n: 40, baseline: 0.03 }],
+    rates: [
+      { name: "retry_rate", value: 0.1, n: 40, baseline: 0.05 },
+      { name: "tool_error_rate", of: "terminal", value: 0.25, n: 40, baseline: 0.03 },
+    ],
     totals: { tokens: 1_000_000, usd: 3.4, learningTokens: 30_000, learningUsd: 0.05 },
     regressions: [{ rate: "tool_error_rate", of: "terminal", before: 0.03, now: 0.25, n: 40, sessions: ["s9"] }],
   };
   const text = await report.run("", session({}, [written]));
-  expect(text).toContain("| tool error rate of terminal | 25.0 % | 40 | 3.0 % |");
-  expect(text).toContain("- tool error rate of terminal: 3.0 % → 25.0 % (n 40; sessions `s9`)");
+  expect(text).toContain("- retry rate: 10.0 % (40 cases, usually 5.0 %)");
+  expect(text).toContain("- tool error rate of terminal: 3.0 % → 25.0 % in 40 cases. Share of tool calls that failed.");
   expect(await report.run("", session({}))).toMatch(/^There is no health report yet/);
 });

@@ -58,6 +58,9 @@ const STATEMENTS: readonly Maker[] = [
   (random, depth) => `trap ${quoted(random, statement(random, depth))} EXIT`,
   (random, depth) =>
     `{${random.pick(STUBS)},${argumentPlain(random)},b${argumentPlain(random)}}; ${simple(random, depth)}`,
+  (random) => `mycmd {a}{b,{c,d}e}{f }{g,h} x={1,2}; ${random.pick(STUBS)} }{a,b}} {,z}{{q,r}`,
+  (random) => `export x={ls,${random.pick(STUBS)}}; $x a; x="p of=q"; dd of=$x`,
+  (random) => `k() { ${random.pick(STUBS)} "$@"; }; k`,
   (random, depth) => `[[ -n $(${statement(random, depth)}) ]] || ${simple(random, depth)}`,
   (random, depth) => `[ -z "$(${simple(random, depth)})" ] && ${simple(random, depth)}`,
   (random, depth) => `: $(( 1 + $(${statement(random, depth)}; echo 1) ))`,

@@ -17,7 +17,7 @@ function attached(log: EventLog): readonly EventsMessage[] {
   return sent;
 }
 
-test("what is held goes out as one message when it is released", async () => {
+test("held events go out as one message when they are released", async () => {
   const log = new EventLog();
   const sent = attached(log);
   log.hold();

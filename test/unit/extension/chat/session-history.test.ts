@@ -18,7 +18,7 @@ function list(answer: () => Promise<unknown>) {
   const updates: { page?: { error?: string } }[] = [];
   const connection = {
     command: (command: unknown) => commands.push(command),
-    history: (update: { page?: { error?: string } }) => updates.push(update),
+    post: ({ update }: { update: { page?: { error?: string } } }) => updates.push(update),
   };
   const panel = { connection, shown: { sessionId: "s1" } };
   const forgotten: string[] = [];

@@ -78,7 +78,11 @@ test("attachments stay with their message in the queue, in a steered turn, on re
   const block = { type: "resource_link", uri: "file:///w/a.ts", name: "a.ts" };
   const rewound = { position: 0, prompt: "one", attachments: [block] };
   const removed = { sessionUpdate: "session_info_update", _meta: { hermes: { rewound } } } as const;
-  expect(effectsOf(idle, { type: "update", update: removed })).toContainEqual({ type: "attach", attachments });
+  expect(effectsOf(idle, { type: "update", update: removed })).toContainEqual({
+    type: "compose",
+    text: "one",
+    attachments,
+  });
 });
 
 describe("opening", () => {

@@ -11,7 +11,7 @@ function editor(name: string) {
   return found;
 }
 
-test("adds Hermes to settings with comments, trailing commas and tabs, and keeps the rest", () => {
+test("the command adds Hermes to settings with comments, trailing commas and tabs, and keeps the rest", () => {
   const before = `// mine\n{\n\t"theme": "One Dark", // dark\n\t"agent_servers": {\n\t\t"Other": { "command": "other" },\n\t},\n}\n`;
   const after = addAgent(before, agent);
   expect(after).toMatch(/^\/\/ mine\n\{\n\t"theme": "One Dark", \/\/ dark\n/);
@@ -22,17 +22,17 @@ test("adds Hermes to settings with comments, trailing commas and tabs, and keeps
   });
 });
 
-test("replaces an older entry, and starts an empty file", () => {
+test("the command replaces an older entry, and starts an empty file", () => {
   const once = addAgent("", { ...agent, command: "old" });
   expect(JSON.parse(addAgent(once, agent))).toEqual({ agent_servers: { Hermes: entry } });
 });
 
-test("refuses a file that is no JSON, with the line", () => {
+test("the command refuses a file that is no JSON, with the line", () => {
   expect(() => addAgent('{\n  "a": 1,\n  b\n}', agent)).toThrow("line 3 is not valid JSON");
   expect(() => addAgent("[]", agent)).toThrow("it holds no JSON object");
 });
 
-test("finds the file of Zed on each system, and that of JetBrains", () => {
+test("the command finds the file of Zed on each system, and that of JetBrains", () => {
   const zed = editor("Zed").file;
   const env = { XDG_CONFIG_HOME: "/xdg", APPDATA: "/roaming" };
   expect(zed?.({ home: "/home/ada", platform: "linux", env: {} })).toBe("/home/ada/.config/zed/settings.json");
@@ -44,7 +44,7 @@ test("finds the file of Zed on each system, and that of JetBrains", () => {
   );
 });
 
-test("writes the settings of Neovim and Emacs with quoted paths and variables", () => {
+test("the command writes the settings of Neovim and Emacs with quoted paths and variables", () => {
   const windows = { command: "C:\\node.exe", args: ["C:\\a b.mjs"], env: { HERMES_HOME: "D:\\h" } };
   const lua = editor("Neovim (CodeCompanion)").settings(windows);
   expect(lua).toContain('commands = { default = { "C:\\\\node.exe", "C:\\\\a b.mjs" } },');

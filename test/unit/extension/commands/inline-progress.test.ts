@@ -8,7 +8,7 @@ const text = (said: string) => update({ sessionUpdate: "agent_message_chunk", co
 
 const after = (...events: readonly PanelEvent[]) => events.reduce(inlineProgress, STARTING);
 
-test("shows the current step of an edit at the cursor", () => {
+test("the progress shows the current step of an edit at the cursor", () => {
   const call = update({ sessionUpdate: "tool_call", toolCallId: "1", title: "read_file: menu.ts" });
   expect(after(call).step).toBe("read_file: menu.ts");
   expect(after(call, update({ sessionUpdate: "tool_call_update", toolCallId: "1", status: "completed" })).step).toBe(
@@ -17,7 +17,7 @@ test("shows the current step of an edit at the cursor", () => {
   expect(after(call, text("Done")).step).toBe("answering");
 });
 
-test("knows an edit by its diff, and keeps the words after the last call as the answer", () => {
+test("the progress knows an edit by its diff, and keeps the words after the last call as the answer", () => {
   const edit = update({
     sessionUpdate: "tool_call_update",
     toolCallId: "1",

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { hunksBetween } from "../../../../agent-core/platform/hunks.ts";
 import { hunkLook, movesOf } from "../../../../extension/review/hunk-look.ts";
-import { hunksBetween } from "../../../../extension/review/hunks.ts";
 
 /** Captions, and lines as they appear: [+new words], and removed ones as [-words] in front of them. */
 function look(before: string, after: string, isWrapped = false) {

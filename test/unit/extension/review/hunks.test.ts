@@ -1,12 +1,15 @@
 import { expect, test } from "vitest";
-import { hunksBetween, undoHunk } from "../../../../extension/review/hunks.ts";
+import { hunksBetween } from "../../../../agent-core/platform/hunks.ts";
+import { undoHunk } from "../../../../extension/review/hunks.ts";
 import { rebaseHunks } from "../../../../extension/review/rebase-hunks.ts";
 import {
+  afterEdit,
   afterForeignChange,
   type ReviewedText,
   reviewedText,
-  withAllUndone,
+  withUndone,
 } from "../../../../extension/review/reviewed-text.ts";
+import { ownMs } from "../../../support/own-time.ts";
 
 let seed = 11;
 const random = (limit: number): number => {
@@ -75,7 +78,7 @@ test("text that the user types outside hunks is never counted as the agent's", (
 test("text that the user types inside a hunk belongs to it, and undoing it gives the old text", () => {
   const text = typed("a\nb\nc\n", "a\nB\nc\n", "a\nB typed\nc\n");
   expect(text.hunks).toMatchObject([{ oldLines: ["b\n"], newLines: ["B typed\n"] }]);
-  expect(withAllUndone(text).present).toBe("a\nb\nc\n");
+  expect(withUndone(text, undefined)?.present).toBe("a\nb\nc\n");
 });
 
 test("removed lines that the user restores are no longer up for review, and exist once", () => {
@@ -111,3 +114,27 @@ test("line ends that the editor evens out are no change of a line", () => {
   expect(baseline).toBe("a\r\nb\r\nmine\r\nc\r\n");
   expect(hunks).toMatchObject([{ oldLines: ["b\r\n"], newLines: ["B\r\n"] }]);
 });
+
+const large = Array.from({ length: 20_000 }, (_, index) => `line ${index}\n`);
+
+test.each([
+  ["is another file", large.map((line) => `other ${line}`), 1],
+  ["is indented at every third line", large.map((line, index) => (index % 3 === 0 ? `  ${line}` : line)), 1],
+  ["has lost every eleventh line", large.filter((_, index) => index % 11 !== 0), 1_819],
+])(
+  "a text of 20,000 lines that %s is compared within a second, and so is each change of it",
+  async (_, lines, count) => {
+    let text = reviewedText({ path: "/a", baseline: "", present: "" });
+    const present = lines.join("");
+    expect(
+      await ownMs(() => {
+        text = reviewedText({ path: "/a", baseline: large.join(""), present });
+      }),
+    ).toBeLessThan(1_000);
+    expect(text.hunks).toHaveLength(count);
+    const changed = lines.toSpliced(9_999, 0, "user\n").join("");
+    expect(await ownMs(() => afterForeignChange(text, changed))).toBeLessThan(1_000);
+    expect(await ownMs(() => afterEdit(text, "/a", present, changed))).toBeLessThan(1_000);
+    expect(withUndone(text, text.hunks[0])?.present.length).toBeGreaterThan(0);
+  },
+);

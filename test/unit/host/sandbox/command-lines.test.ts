@@ -1,10 +1,17 @@
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
+import { findSandbox } from "../../../../agent-core/host/terminals/sandbox/find-sandbox.ts";
 import {
   type Bind,
   bwrapArguments,
   type SandboxedRun,
   seatbeltProfile,
 } from "../../../../agent-core/host/terminals/sandbox/sandboxed-run.ts";
+import { hasSandbox } from "../../../support/programs.ts";
 
 const binds: readonly Bind[] = [
   { kind: "writable", path: "/private/tmp", from: "/private/var/folders/x/hermes/tmp" },
@@ -85,4 +92,26 @@ test("Linux: a link is made where its folder is hidden, and nowhere else", () =>
   ];
   const args = bwrapArguments({ ...run, binds: [...binds, ...links] }, "true", []).join(" ");
   expect(args.match(/--symlink \S+ \S+/g)).toEqual(["--symlink /data/work /Users/me/link"]);
+});
+
+test.runIf(hasSandbox())("Linux: a command that starts more and more processes gets no more at its limit", async () => {
+  // Each waits for input. Without a limit the loop ends at 4,000. The kernel never limits root, whose test runs as nobody.
+  const grow = "exec 3<&0; i=0; while [ $i -lt 4000 ]; do (read x <&3) & i=$((i+1)); echo $i; done";
+  const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+  const args = bwrapArguments({ ...run, binds: [], folder: "/" }, "sh", ["-c", grow]);
+  const child = spawn("bwrap", args, { ...nobody, stdio: "pipe" });
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  expect(stderr).toContain("fork");
+  expect(Number(stdout.trimEnd().split("\n").at(-1))).toBeGreaterThan(2_000);
+  expect(Number(stdout.trimEnd().split("\n").at(-1))).toBeLessThan(2_048);
+});
+
+test("a bwrap that may make no namespaces, and one that is too old, are no sandbox, and their words are the reason", () => {
+  for (const words of ["No permissions to create new namespace", "Unknown option --cap-drop"]) {
+    const folder = mkdtempSync(join(tmpdir(), "hermes-bwrap-"));
+    writeFileSync(join(folder, "bwrap"), `#!/bin/sh\necho "bwrap: ${words}" >&2\nexit 1\n`, { mode: 0o755 });
+    const reason = `${join(folder, "bwrap")} cannot create a sandbox on this machine (bwrap: ${words})`;
+    expect(findSandbox(folder)).toMatchObject({ ok: false, reason });
+    rmSync(folder, { recursive: true });
+  }
 });

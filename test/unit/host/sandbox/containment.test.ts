@@ -12,12 +12,13 @@ import {
 } from "node:fs";
 import { createServer, type Server } from "node:net";
 import { homedir, tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterAll, test as anyTest, beforeAll, expect } from "vitest";
 import { confine } from "../../../../agent-core/approval/confinement.ts";
 import { childRunner } from "../../../../agent-core/host/terminals/child-runner.ts";
 import { localBackend } from "../../../../agent-core/host/terminals/local-backend.ts";
 import { findSandbox } from "../../../../agent-core/host/terminals/sandbox/find-sandbox.ts";
+import { layerOver } from "../../../../agent-core/host/terminals/sandbox/layer.ts";
 import { sandboxedBackend } from "../../../../agent-core/host/terminals/sandbox/sandboxed-backend.ts";
 import { sessionTerminals } from "../../../../agent-core/host/terminals/session-terminals.ts";
 import type {
@@ -100,7 +101,7 @@ async function run(
 
 const listed = (): string[] => readdirSync(workspace).toSorted();
 
-test("works as outside: output, exit code, folder, files of the workspace", async () => {
+test("a command works as outside: output, exit code, folder, files of the workspace", async () => {
   const ran = await run("pwd; cat a.txt; echo new > made.txt; echo oops >&2; exit 7");
   expect([ran.output, ran.exitCode]).toEqual([`${workspace}\na\noops\n`, 7]);
   expect(readFileSync(join(workspace, "made.txt"), "utf8")).toBe("new\n");
@@ -322,7 +323,7 @@ test("a background command takes input, and is interrupted by Ctrl+C", async () 
   await running.release();
 });
 
-test("the home is hidden, its toolchains can be read, and writing into either fails", async () => {
+test("the home is hidden, its toolchains can be read, and nothing is written into either", async () => {
   mkdirSync(join(home, ".cargo/bin"), { recursive: true });
   mkdirSync(join(home, ".cache"), { recursive: true });
   writeFileSync(join(home, ".cargo/bin/tool"), "#!/bin/sh\necho tool\n", { mode: 0o755 });
@@ -331,10 +332,51 @@ test("the home is hidden, its toolchains can be read, and writing into either fa
   const ran = await run(
     `${home}/.cargo/bin/tool; cat ${home}/notes.txt ${home}/.cargo/credentials.toml; echo x > ${home}/new; echo x > ${home}/.cargo/bin/evil; echo c > ${home}/.cache/c && cat ${home}/.cache/c`,
   );
-  expect(ran.output).toMatch(/^tool\n.*No such file.*Read-only.*Read-only.*\nc\n$/s);
+  expect(ran.output).toMatch(/^tool\n.*No such file.*Read-only.*\nc\n$/s);
   expect(ran.output).not.toMatch(/PRIVATE NOTES|CRATES/);
   expect(readdirSync(join(home, ".cache"))).toEqual([]);
+  expect(readdirSync(join(home, ".cargo/bin"))).toEqual(["tool"]);
 });
+
+const trial = { base: home, folder: mkdtempSync(join(tmpdir(), "hermes-layer-")), hidden: [] };
+
+/** A file that a tool reads, one that it writes, and one with keys, which must not stop it. */
+const CACHES = [
+  [".m2/repository/a.jar", ".m2/repository/com/acme/app.jar", ".m2/settings.xml"],
+  [".gradle/wrapper/dists/gradle.zip", ".gradle/caches/journal.lock", ".gradle/gradle.properties"],
+  [".cargo/registry/index/config.json", ".cargo/registry/cache/a.crate", ".cargo/credentials.toml"],
+  [".nuget/packages/a.nupkg", ".nuget/packages/b/b.nupkg", ".nuget/NuGet/NuGet.Config"],
+  [".local/share/pnpm/store/v10/index", ".local/share/pnpm/store/v10/files/00", ".config/pnpm/rc"],
+  ["go/pkg/mod/a.mod", "go/pkg/mod/cache/download/b.zip", ".netrc"],
+  [".ivy2/cache/a.xml", ".ivy2/.sbt.ivy.lock", ".ivy2/.credentials"],
+  [".pub-cache/hosted/a", ".pub-cache/hosted/b", ".pub-cache/log"],
+] as const;
+
+anyTest.runIf(isSandboxed && layerOver(trial) !== undefined)(
+  "tools write beside what their caches hold, for the session alone, and commands with the network see none of it",
+  async () => {
+    for (const path of CACHES.flatMap(([read, , keys]) => [read, keys])) {
+      mkdirSync(dirname(join(home, path)), { recursive: true });
+      writeFileSync(join(home, path), path.includes("log") ? "" : "KEY\n");
+    }
+    const tool = CACHES.map(
+      ([read, written, keys]) =>
+        `cat ${read} >/dev/null && mkdir -p $(dirname ${written}) && echo new >> ${written} && echo more >> ${read} && if [ -s ${keys} ]; then echo saw ${keys}; fi`,
+    );
+    writeFileSync(join(workspace, "build"), `#!/bin/sh\ncd ${home}\n${tool.join("\n")}\n`, { mode: 0o755 });
+    const built = await run("./build; cat /etc/shadow");
+    expect(built.output).toMatch(/^cat: \/etc\/shadow: Permission denied\n$/);
+    const names = CACHES.map(([, written]) => join(home, written)).join(" ");
+    expect((await run(`./unknown; cat ${names}`)).output.match(/^new$/gm)).toHaveLength(CACHES.length);
+    expect((await run(`./unknown; cat ${names}`, { sandbox: "networked" })).output).not.toMatch(/^new$/m);
+    expect(CACHES.map(([read]) => readFileSync(join(home, read), "utf8"))).toEqual(CACHES.map(() => "KEY\n"));
+    expect(CACHES.filter(([, written]) => existsSync(join(home, written)))).toEqual([]);
+    expect((await run(`./unknown; echo got > ${home}/go/fetched`, { sandbox: "networked" })).output).not.toContain(
+      "Read-only",
+    );
+    expect((await run(`./unknown; cat ${home}/go/fetched`)).output).toContain("got\n");
+  },
+);
 
 test("git works in a linked worktree and below the repository's top, whose other files are read-only", async () => {
   const repository = realpathSync(mkdtempSync(join(tmpdir(), "hermes-repository-")));

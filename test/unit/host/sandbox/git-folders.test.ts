@@ -1,101 +1,32 @@
-import { spawnSync } from "node:child_process";
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
-import { homedir, tmpdir } from "node:os";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
 import { join } from "node:path";
 import { afterAll, test as anyTest, beforeEach, expect } from "vitest";
-import { confine } from "../../../../agent-core/approval/confinement.ts";
-import { childRunner } from "../../../../agent-core/host/terminals/child-runner.ts";
-import { localBackend } from "../../../../agent-core/host/terminals/local-backend.ts";
-import { findSandbox } from "../../../../agent-core/host/terminals/sandbox/find-sandbox.ts";
-import { sandboxedBackend } from "../../../../agent-core/host/terminals/sandbox/sandboxed-backend.ts";
-import { sessionTerminals } from "../../../../agent-core/host/terminals/session-terminals.ts";
-import type { HostTerminals, RunningCommand } from "../../../../agent-core/host/terminals/terminals.ts";
-import { resolvePath, statOf } from "../../../../agent-core/platform/paths.ts";
+import { statOf } from "../../../../agent-core/platform/paths.ts";
 import { hasSandbox } from "../../../support/programs.ts";
+import {
+  commit,
+  git,
+  home,
+  IDENTITY,
+  inSandbox,
+  newFolder,
+  removeFolders,
+  repository,
+  run,
+  start,
+  terminalsOf,
+  top,
+} from "./sandboxed-workspace.ts";
 
 const test = anyTest.runIf(hasSandbox());
-/** Not a folder of temporary files, which the sandbox replaces. */
-const top = realpathSync(mkdtempSync(join(homedir(), "hermes-test-git-")));
-const home = realpathSync(mkdtempSync(join(tmpdir(), "hermes-user-home-")));
-const IDENTITY = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "protocol.file.allow=always"];
 let folder = "";
 
 beforeEach(() => {
-  folder = mkdtempSync(join(top, "case-"));
+  folder = newFolder();
 });
 
-afterAll(() => {
-  for (const path of [top, home]) rmSync(path, { recursive: true, force: true });
-});
-
-function git(cwd: string, ...args: string[]): string {
-  const { stdout, stderr, status } = spawnSync("git", [...IDENTITY, ...args], { cwd, encoding: "utf8" });
-  if (status !== 0) throw new Error(`git ${args.join(" ")}: ${stderr}`);
-  return stdout;
-}
-
-/** A repository with one commit. */
-function repository(path: string): string {
-  mkdirSync(path, { recursive: true });
-  git(path, "init", "-q", "-b", "main");
-  writeFileSync(join(path, "a.txt"), "a\n");
-  git(path, "add", ".");
-  git(path, "commit", "-qm", "one");
-  return path;
-}
-
-function terminalsOf(root: string): HostTerminals {
-  const found = findSandbox();
-  if (!found.ok) throw new Error(found.reason);
-  const scope = { cwd: root, roots: [root], home, hermesHome: join(home, ".hermes"), resolvePath };
-  const folders = { withheld: join(home, "withheld"), outputs: join(home, "outputs") };
-  const backend = sandboxedBackend(localBackend(), {
-    sandbox: found.sandbox,
-    confine: (caches, command) => confine(scope, { ...folders, caches }, command),
-  });
-  return sessionTerminals(backend, childRunner());
-}
-
-let outputs = 0;
-
-function start(terminals: HostTerminals, root: string, command: string, keepsShell = true): Promise<RunningCommand> {
-  const shell = { folder: root, variables: undefined };
-  outputs += 1;
-  const outputFile = join(home, `output-${outputs}.log`);
-  const request = { command, shell, keepsShell, input: "none", pty: false, sandbox: "isolated", outputFile } as const;
-  return terminals.start(request, AbortSignal.timeout(20_000));
-}
-
-async function run(terminals: HostTerminals, root: string, command: string) {
-  const running = await start(terminals, root, command);
-  const { exitCode } = await running.exit;
-  const { head } = await running.output();
-  const ran = { output: head, exitCode, notes: (await running.inspected()).join("\n") };
-  await running.release();
-  return ran;
-}
-
-async function inSandbox(root: string, command: string) {
-  const terminals = terminalsOf(root);
-  try {
-    return await run(terminals, root, command);
-  } finally {
-    await terminals.dispose();
-  }
-}
-
-const commit = `echo b > made.txt && git add made.txt && git ${IDENTITY.join(" ")} commit -qm two && git log --oneline | wc -l`;
+afterAll(removeFolders);
 
 test.for([
   ["commondir", "mkdir -p e/objects e/refs; cp .git/HEAD e; echo x > e/config; echo ../e > .git/commondir"],
@@ -362,7 +293,7 @@ test("a process that a command leaves behind is compared with the state before i
 test("a command in the background is reported when it makes a protected file, at the next look", async () => {
   const root = repository(folder);
   const terminals = terminalsOf(root);
-  const running = await start(terminals, root, "echo x > .mcp.json; touch made; sleep 60", false);
+  const running = await start(terminals, root, "echo x > .mcp.json; touch made; sleep 60", { keepsShell: false });
   await expect.poll(() => existsSync(join(root, "made"))).toBe(true);
   expect(await terminals.inspectLiving?.()).toEqual([expect.stringContaining(".mcp.json is protected")]);
   await running.kill();
@@ -407,4 +338,12 @@ test("a workspace with more protected files than can be mounted gets no sandbox,
   expect(await terminals.sandboxProblem?.()).toBeUndefined();
   expect((await run(terminals, root, "echo held")).output).toBe("held\n");
   await terminals.dispose();
+});
+
+test("a repository works after the agent was killed beside git, and the next command takes its file away", async () => {
+  const root = repository(folder);
+  writeFileSync(join(root, ".git/commondir"), ".\n"); // as a killed agent leaves it
+  expect(git(root, "log", "--format=%s")).toBe("one\n");
+  const { output } = await inSandbox(root, commit);
+  expect([output.trim().split("\n").at(-1), existsSync(join(root, ".git/commondir"))]).toEqual(["2", false]);
 });

@@ -23,6 +23,14 @@ test("keys, tokens and passwords of the environment are withheld by their names"
   }
 });
 
+test("a variable that names a file is no key, whatever it is called", () => {
+  vi.stubEnv("GOOGLE_APPLICATION_CREDENTIALS", import.meta.filename);
+  vi.stubEnv("MY_CREDENTIALS", "/9j4AAQ+not/a/file");
+  const shown = commandEnvironment(none, undefined);
+  expect(shown).toHaveProperty("GOOGLE_APPLICATION_CREDENTIALS", import.meta.filename);
+  expect(shown).not.toHaveProperty("MY_CREDENTIALS");
+});
+
 test("outside the sandbox a command has the user's other variables; inside only a few ordinary ones", () => {
   vi.stubEnv("GITHUB_TOKEN", "secret");
   vi.stubEnv("MY_OWN", "mine");

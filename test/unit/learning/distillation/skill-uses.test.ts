@@ -1,8 +1,9 @@
-// Uses of skills, and what follows from them: trial, demotion, and the rights of the user.
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+// Uses of skills, and what follows from them: trial, retirement, and the rights of the user.
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
+import { readProcedures } from "../../../../agent-core/learning/call-checks.ts";
 import { distillation } from "../../../../agent-core/learning/distillation/distillation.ts";
 import type { LearntStore, Loop } from "../../../../agent-core/learning/loop.ts";
 import { actOn } from "../../../../agent-core/learning/loops.ts";
@@ -62,10 +63,10 @@ const item = async (): Promise<LearntItem | undefined> => (await loop.store.item
 const file = (): string => join(home, "skills", "learnt", NAME, "SKILL.md");
 
 /** Names of the skills that prompts list. */
-async function listed(useLearnt = true): Promise<readonly string[]> {
+async function listed(useLearnt = true, root = PROJECT): Promise<readonly string[]> {
   const library = new SkillLibrary({
     homeSkills: join(home, "skills"),
-    roots: [PROJECT],
+    roots: [root],
     trusted: () => true,
     externalFolders: [],
     disabled: [],
@@ -79,7 +80,7 @@ async function listed(useLearnt = true): Promise<readonly string[]> {
   });
   const { skills, failures } = await library.load();
   expect(failures).toEqual([]);
-  return skills.filter((skill) => skill.source === "home" && skill.isListed).map(({ name }) => name);
+  return skills.flatMap(({ source, name, unusable }) => (source === "home" && unusable === undefined ? [name] : []));
 }
 
 test("a skill on trial is used at once, and is active after three good uses", async () => {
@@ -90,24 +91,15 @@ test("a skill on trial is used at once, and is active after three good uses", as
   expect(await item()).toMatchObject({ state: "trial", uses: 2, score: 1 });
   await use(`${NAME}@1`, [1]);
   expect(await item()).toMatchObject({ state: "active", uses: 3 });
-  expect((await made.ledger.read()).at(-1)?.reason).toBe(
-    "Active. Its last 3 uses scored 1.00; sessions of its kind without it scored 0.33.",
-  );
+  expect((await made.ledger.read()).at(-1)?.reason).toBe("Active: 3 sessions with it went well.");
 });
 
-test("a skill with which sessions end worse is retired, and its sessions teach no new one", async () => {
+test("a skill with which sessions end badly is not offered", async () => {
   await learn(1, 1, 1);
-  await use(`${NAME}@1`, [0, 0, 0]);
-  expect(await item()).toMatchObject({ state: "retired", actions: ["undo", "forget"] });
-  expect(made.notices.at(-1)).toBe(
-    `Taken back: "${NAME}". Its last 3 uses scored 0.00; sessions of its kind without it scored 1.00.`,
-  );
+  await use(`${NAME}@1`, [0, 0]);
   expect(await listed()).toEqual([]);
-  expect(readdirSync(join(home, "skills", ".archive"))).toEqual([expect.stringMatching(/^publish-glauno-build-\d+$/)]);
-  await made.clock.advance(DAY_MS);
-  await work();
-  expect(existsSync(file())).toBe(false);
-  expect(await loop.store.act(`s-${NAME}`, "undo")).toEqual({ ok: true, message: `"${NAME}" is used again.` });
+  expect(made.notices.at(-1)).toContain(`No longer offered: "${NAME}". In the last 2 sessions with it harmed: Run in`);
+  await loop.store.act(`s-${NAME}`, "pin");
   expect(await listed()).toEqual([NAME]);
 });
 
@@ -115,16 +107,14 @@ test("steps that stopped working give way to those of a later session, within a 
   await learn(1, 1, 0);
   const moved = ["bin/nu1-pack --lane 9", "bin/mul-sign", "bin/zq7-push --all"];
   const failed = { command: family.commands[0] ?? "", exit: 1 };
-  const passed = moved.map((command) => ({ command, exit: 0 }));
   await made.clock.advance(DAY_MS);
   await store(home, [
-    run(family, 1, made.clock.now(), { score: 0, skills: [`${NAME}@1`], commands: [failed, ...passed] }),
+    run(family, 1, made.clock.now(), { score: 0, skills: [`${NAME}@1`], commands: [failed, ...passed(...moved)] }),
   ]);
   await work();
   expect(readFileSync(file(), "utf8")).toContain("`bin/nu1-pack --lane 9`, then `bin/mul-sign`");
   expect(readFileSync(file(), "utf8")).not.toContain("zq7-pack");
   expect(made.notices.at(-1)).toMatch(/^Learnt: "publish-glauno-build" v2 from 4 sessions$/);
-  expect(existsSync(join(dirname(file()), ".versions", "1.md"))).toBe(true);
   expect(await loop.store.act(`s-${NAME}`, "undo")).toEqual({ ok: true, message: `"${NAME}" is version 1 again.` });
   expect(readFileSync(file(), "utf8")).toContain("zq7-pack");
 });
@@ -141,11 +131,93 @@ test("a skill loses a step whose value a newer fact replaced, and does not learn
   ];
   writeFileSync(join(folder, "glauno.md"), `# glauno (project)\n\n${facts.join("\n")}\n`);
   await work();
-  expect(await item()).toMatchObject({ state: "retired" });
-  expect((await made.ledger.read()).at(-1)?.reason).toBe(`A change: \`${step}\` no longer holds.`);
+  expect(await listed()).toEqual([]);
+  expect(made.notices.at(-1)).toBe(`No longer offered: "${NAME}". \`${step}\` no longer holds`);
   await made.clock.advance(DAY_MS);
   await work();
-  expect(existsSync(file())).toBe(false);
+  expect(await listed()).toEqual([]);
+});
+
+test("a session to which the user objected is no example for its skill, and one later session is", async () => {
+  await learn(1, 1, 0);
+  await made.clock.advance(DAY_MS);
+  const corrections = ["No, that is wrong."];
+  const old = { score: 0, corrections, commands: passed(...family.commands), skills: [`${NAME}@1`] };
+  await store(home, [run(family, 1, made.clock.now(), old)]);
+  await work();
+  await made.clock.advance(DAY_MS);
+  const found = [{ command: "bin/kao-tag 7", exit: 1 }, ...passed("bin/nu1-pack", "bin/kao-tag 7", "bin/lim-push")];
+  await store(home, [run(family, 2, made.clock.now(), { score: null, commands: found })]);
+  await work();
+  expect(readFileSync(file(), "utf8")).toContain("`bin/nu1-pack`, then `bin/kao-tag 7`");
+});
+
+/** Commands that passed. */
+const passed = (...commands: readonly string[]) => commands.map((command) => ({ command, exit: 0 }));
+
+test("a skill is not offered while a file that names its step no longer does, until a session goes its way again", async () => {
+  const project = join(home, "shop");
+  const page = join(project, "docs", "publish.md");
+  mkdirSync(dirname(page), { recursive: true });
+  writeFileSync(page, "At last, run bin/zq7-push.\n");
+  const session = (days: number) => {
+    const commands = passed("cat docs/publish.md", ...family.commands);
+    return run(family, days, made.clock.now() - days * DAY_MS, { cwd: project, commands });
+  };
+  await store(home, [session(1), session(2), session(3)]);
+  await work();
+  expect(await listed(true, project)).toEqual([NAME]);
+  expect(await readProcedures(home, [project])).toHaveLength(1);
+  expect(readFileSync(file(), "utf8")).not.toContain("cites");
+  writeFileSync(page, "At last, run bin/kao-push.\n");
+  expect(await listed(true, project)).toEqual([]);
+  expect(await readProcedures(home, [project])).toEqual([]);
+  await made.clock.advance(DAY_MS);
+  await store(home, [session(1)]);
+  await work();
+  expect(await listed(true, project)).toEqual([]);
+  await made.clock.advance(DAY_MS);
+  await store(home, [session(0)]);
+  await work();
+  expect(await listed(true, project)).toEqual([NAME]);
+});
+
+test("steps that one session went through make no new skill", async () => {
+  const ways = ["bin/ra1", "bin/ku2", "bin/mo3"].map((program) => passed(`${program} 7`, `${program}-push 7`));
+  await store(
+    home,
+    ways.map((commands, at) => run(family, 0, START - (at + 1) * DAY_MS, { commands })),
+  );
+  await work();
+  expect(await loop.store.items()).toEqual([]);
+  expect((await made.ledger.read()).at(-1)?.reason).toMatch(/^Rejected: fewer than two sessions went this way/);
+});
+
+test("a skill that fails twice is not offered, and one session with other steps replaces them", async () => {
+  await learn(1, 1, 0);
+  const failed = { skills: [`${NAME}@1`], score: null, commands: [{ command: "bin/zq7-pack --lane 4", exit: 1 }] };
+  for (const at of [0, 1]) {
+    await made.clock.advance(3_600_000);
+    await store(home, [run(family, at, made.clock.now(), failed)]);
+    await work();
+  }
+  expect(await listed()).toEqual([]);
+  expect((await item())?.reason).toMatch(/^Not offered now: In the last 2 sessions with it harmed: Run/);
+  await made.clock.advance(DAY_MS);
+  await store(home, [run(family, 2, made.clock.now(), { commands: passed("bin/nu1-pack", "bin/mul-sign") })]);
+  await work();
+  expect(readFileSync(file(), "utf8")).toContain("`bin/nu1-pack`, then `bin/mul-sign`");
+  expect(await listed()).toEqual([NAME]);
+});
+
+test("words beside one request reach no skill", async () => {
+  const requests = ["Publish the glauno build 17. My diabetes is bad today.", ...family.requests.slice(1)];
+  await store(
+    home,
+    requests.map((firstMessage, at) => run(family, at, START - (at + 1) * DAY_MS, { firstMessage })),
+  );
+  await work();
+  expect(readFileSync(file(), "utf8")).toContain('applicable_when: "publish the glauno build"');
 });
 
 test("a correction of a session that used a skill changes the skill within a day", async () => {
@@ -176,45 +248,17 @@ test("a correction of a session that used a skill changes the skill within a day
   expect(readFileSync(file(), "utf8")).not.toContain("kau-1");
 });
 
-test("a bad skill of another author is no longer listed within five uses, and the user can restore it", async () => {
-  const path = join(home, "skills", "glauno-publishing", "SKILL.md");
-  mkdirSync(dirname(path), { recursive: true });
-  const text = "---\nname: glauno-publishing\ndescription: Publish.\n---\nRun `make wrong`.\n";
-  writeFileSync(path, text);
-  expect(await listed()).toEqual(["glauno-publishing"]);
-  await store(
-    home,
-    [0, 1, 2, 3].map((at) => run(family, at, START - (at + 9) * DAY_MS)),
-  );
-  await use("glauno-publishing@", [0, 0, 1, 0, 0]);
-  expect(await listed()).toEqual([]);
-  expect(await listed(false)).toEqual(["glauno-publishing"]);
-  expect(await item()).toMatchObject({ id: "s-glauno-publishing", state: "retired", actions: ["undo"] });
-  expect(readFileSync(path, "utf8")).toBe(text);
-  await loop.store.act("s-glauno-publishing", "undo");
-  expect(await listed()).toEqual(["glauno-publishing"]);
-  await work();
-  expect(await listed()).toEqual(["glauno-publishing"]);
-});
-
-test("a skill whose commands fail is no longer listed, although no user objected", async () => {
+test("a skill of another author is not judged by the sessions that used it", async () => {
   const path = join(home, "skills", "glauno-publishing", "SKILL.md");
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, "---\nname: glauno-publishing\ndescription: Publish.\n---\n1. Run `bin/wrong-tool`.\n");
   await store(
     home,
-    [0, 1, 2].map((at) => run(family, at, START - (at + 9) * DAY_MS, { score: null })),
+    [0, 1, 2, 3].map((at) => run(family, at, START - (at + 9) * DAY_MS)),
   );
-  const found = family.commands.map((command) => ({ command, exit: 0 }));
-  for (const index of [0, 1, 2]) {
-    expect(await listed()).toEqual(["glauno-publishing"]);
-    await made.clock.advance(3_600_000);
-    const commands = [{ command: "bin/wrong-tool", exit: 127 }, ...found];
-    const skills = ["glauno-publishing@"];
-    await store(home, [run(family, index, made.clock.now(), { score: null, commands, skills })]);
-    await work();
-  }
-  expect(await listed()).toEqual([]);
+  await use("glauno-publishing@", [0, 0, 0, 0, 0]);
+  expect(await listed()).toContain("glauno-publishing");
+  expect((await loop.store.items()).map(({ id }) => id)).not.toContain("s-glauno-publishing");
 });
 
 test("a file that the user edited changes only when the user accepts it", async () => {
@@ -235,7 +279,7 @@ test("a file that the user edited changes only when the user accepts it", async 
   expect(accepted).toContain("`bin/tag-it`");
 });
 
-test("a skill that the user wrote for the task is kept, or a change of it proposed when sessions with it end worse", async () => {
+test("a skill that the user wrote for the task is kept, and one is learnt beside it when sessions with it end worse", async () => {
   const path = join(home, "skills", "my-publishing", "SKILL.md");
   mkdirSync(dirname(path), { recursive: true });
   const text = "---\nname: my-publishing\ndescription: Publish.\n---\nRun `make it`.\n";
@@ -251,10 +295,36 @@ test("a skill that the user wrote for the task is kept, or a change of it propos
   await store(home, [run(family, 1, made.clock.now(), { score: 0.5, skills: ["my-publishing@"] })]);
   await work();
   expect(readFileSync(path, "utf8")).toBe(text);
-  expect(made.notices).toEqual(['A change of your skill "my-publishing" waits for you']);
-  await loop.store.act("s-my-publishing", "accept");
-  expect(readFileSync(path, "utf8")).toContain("- Run in this order: `bin/zq7-pack --lane 4`");
-  expect(await loop.store.items()).toEqual([]);
+  expect((await loop.store.items()).map(({ text: learnt }) => learnt)).toEqual([expect.stringMatching(/^publish/)]);
+});
+
+test("beside a skill of the user with which each session has a failure, one is learnt", async () => {
+  const path = join(home, "skills", "my-publishing", "SKILL.md");
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, "---\nname: my-publishing\ndescription: Publish.\n---\nRun `bin/wrong`.\n");
+  const commands = [{ command: "bin/wrong", exit: 1 }, ...passed(...family.commands)];
+  await store(
+    home,
+    [1, 2, 3].map((day) => run(family, day, START - day * DAY_MS, { skills: ["my-publishing@"], commands })),
+  );
+  await work();
+  expect((await loop.store.items()).map(({ text }) => text)).toEqual([expect.stringMatching(/^publish/)]);
+});
+
+test("a skill of the user with which each session had a failure is named beside the learnt one, until one has none", async () => {
+  await learn(1, 1, 1);
+  const rivals = async () => (await readProcedures(home, [PROJECT])).map((procedure) => procedure.rivals);
+  const session = async (commands: readonly { readonly command: string; readonly exit: number }[]) => {
+    await made.clock.advance(3_600_000);
+    await store(home, [run(family, 0, made.clock.now(), { skills: ["my-publishing@"], commands })]);
+    await work();
+  };
+  await session([{ command: "bin/wrong", exit: 1 }, ...passed(...family.commands)]);
+  expect(await rivals()).toEqual([[]]);
+  await session([{ command: "bin/wrong", exit: 1 }, ...passed(...family.commands)]);
+  expect(await rivals()).toEqual([["my-publishing"]]);
+  await session(passed(...family.commands));
+  expect(await rivals()).toEqual([[]]);
 });
 
 test("forgetting a skill removes its texts, and its sessions teach no new one", async () => {

@@ -22,7 +22,7 @@ const nap = (test: number) => Number(`5${process.pid}${test}`);
 
 const gone = (seconds: number) => expect.poll(() => processesSleeping(seconds), { timeout: 10_000 }).toEqual([]);
 
-test("of a server that ends", async () => {
+test("no program is left of a server that ends", async () => {
   const running = await startGroup(server(nap(1)));
   await once(running.stdout, "data");
   await expect.poll(() => processesSleeping(nap(1)).length).toBe(1);
@@ -30,7 +30,7 @@ test("of a server that ends", async () => {
   await gone(nap(1));
 });
 
-test("of a server that crashes", async () => {
+test("no program is left of a server that crashes", async () => {
   const running = await startGroup(server(nap(4)));
   await once(running.stdout, "data");
   await expect.poll(() => processesSleeping(nap(4)).length).toBe(1);
@@ -41,7 +41,7 @@ test("of a server that crashes", async () => {
   await gone(nap(4));
 });
 
-test("of a server whose agent was killed", async () => {
+test("no program is left of a server whose agent was killed", async () => {
   const module = new URL("../../../../agent-core/platform/children/group-process.ts", import.meta.url).href;
   const start = JSON.stringify(server(nap(2)));
   const script = `const { startGroup } = await import(${JSON.stringify(module)});
@@ -56,7 +56,7 @@ test("of a server whose agent was killed", async () => {
   await gone(nap(2));
 });
 
-test("of a hook", async () => {
+test("no program is left of a hook", async () => {
   const request = { program: "sh", cwd: "/", env, input: "", maxOutput: 1_000 };
   const args = ["-c", `setsid sleep ${nap(3)} <&- >&- 2>&- & exit 0`];
   await runFilter({ ...request, args }, AbortSignal.timeout(5_000));

@@ -49,7 +49,7 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-test("sends method, headers and body, and gives status, headers and text", async () => {
+test("the client sends method, headers and body, and gives status, headers and text", async () => {
   let body = "";
   handle = async (request, response) => {
     body = await bodyOf(request);
@@ -64,12 +64,12 @@ test("sends method, headers and body, and gives status, headers and text", async
   expect(await response.text()).toBe("créé");
 });
 
-test("uses a connection again", async () => {
+test("the client uses a connection again", async () => {
   for (let round = 0; round < 3; round += 1) await (await httpFetch(base)).text();
   expect(connections).toBe(1);
 });
 
-test("sends a request again when the server closed the idle connection at that moment", async () => {
+test("the client sends a request again when the server closed the idle connection at that moment", async () => {
   let socket: Socket | undefined;
   handle = (request, response) => {
     // The second request meets a connection that ends without an answer.
@@ -82,13 +82,13 @@ test("sends a request again when the server closed the idle connection at that m
   expect(requests).toHaveLength(3);
 });
 
-test("does not send a request again that a new connection dropped", async () => {
+test("the client does not send a request again that a new connection dropped", async () => {
   handle = (request) => void request.socket.destroy();
   await expect(httpFetch(base)).rejects.toMatchObject({ code: "ECONNRESET" });
   expect(requests).toHaveLength(1);
 });
 
-test("names the address that refuses a connection", async () => {
+test("the client names the address that refuses a connection", async () => {
   const port = portOf(plain);
   plain.close();
   await expect(httpFetch(base)).rejects.toMatchObject({
@@ -171,7 +171,7 @@ describe("the body", () => {
   });
 });
 
-test("refuses endless headers", async () => {
+test("the client refuses endless headers", async () => {
   handle = (_, response) => void response.writeHead(200, { "x-long": "x".repeat(70_000) }).end();
   await expect(httpFetch(base)).rejects.toMatchObject({ code: "HPE_HEADER_OVERFLOW" });
 });

@@ -103,7 +103,7 @@ test("a zombie holds no lock", async () => {
   expect(isTaken(acquireLock(path))).toBe(true);
 });
 
-test("of several processes that find a lock dead, exactly one takes it over", { timeout: 60_000 }, async () => {
+test("exactly one of several processes that find a lock dead takes it over", { timeout: 60_000 }, async () => {
   const takers = Array.from({ length: 5 }, taker);
   const dead = JSON.stringify({ pid: spawnSync("true").pid });
   for (let round = 0; round < 100; round += 1) {

@@ -55,3 +55,11 @@ test("a damaged file is an empty cache", async () => {
   writeFileSync(path, '{"version":1,"lists":{"openai');
   expect((await cache()).models(endpoint)).toBeUndefined();
 });
+
+test("a limit that a provider named is kept with its model until the next list", async () => {
+  await (await cache()).keep(endpoint, models);
+  await (await cache()).amend(endpoint, "gpt-4.1", { contextWindow: 8_192 });
+  expect((await cache()).models(endpoint)).toEqual([{ id: "gpt-4.1", facts: { contextWindow: 8_192 } }]);
+  await (await cache()).keep(endpoint, models);
+  expect((await cache()).models(endpoint)).toEqual(models);
+});

@@ -20,6 +20,18 @@ function read(text: string, chars = 3, more: Partial<WrittenOptions> = {}): read
   return [...events, ...parts.finish({ type: "finish", reason: "stop", usage: undefined })];
 }
 
+test("a mark in the middle of a line begins a call, however it is cut", () => {
+  for (const chars of [1, 3, 7, 100])
+    expect(callsOf(read('Let me see.[TOOL_CALLS]list{"depth": 2}', chars))).toEqual([LIST]);
+});
+
+test("a server's tool is known by its own name where no other tool has it", () => {
+  const owned = { ...tools[0], name: "mcp__files__list" } as ToolSchema;
+  const written =
+    '<use_mcp_tool>\n<server_name>files</server_name>\n<tool_name>list</tool_name>\n<arguments>\n{"depth": 2}\n</arguments>\n</use_mcp_tool>';
+  expect(callsOf(read(written, 3, { tools: [owned] }))).toEqual([["mcp__files__list", '{"depth":2}']]);
+});
+
 const LIST = ["list", '{"depth":2}'] as const;
 
 describe("calls that a model wrote as text", () => {
@@ -28,6 +40,16 @@ describe("calls that a model wrote as text", () => {
     ["Hermes with its fields in the other order", '<tool_call>{"arguments": {"depth": 2}, "name": "list"}</tool_call>'],
     ["Qwen3-Coder", "<tool_call>\n<function=list>\n<parameter=depth>\n2\n</parameter>\n</function>\n</tool_call>"],
     ["Qwen3-Coder without its frame", "<function=list>\n<parameter=depth>\n2\n</parameter>\n</function>\n</tool_call>"],
+    [
+      "Step with a namespace",
+      '<｜tool_call_begin｜>function<｜tool_sep｜><step:invoke name="list"><step:parameter name="depth">2</step:parameter></step:invoke><｜tool_call_end｜>',
+    ],
+    ["a header", 'Tool: list\nArguments: {"depth": 2}'],
+    ["ReAct that waits for its result", 'Action: list\nAction Input: {"depth": 2}\nObservation:'],
+    ["a brace too few", '<tool_call>\n{"name": "list", "arguments": {"depth": 2}\n</tool_call>'],
+    ["a brace too many", '<tool_call>\n{"name": "list", "arguments": {"depth": 2}}}\n</tool_call>'],
+    ["the name as the only key", '{"list": {"depth": 2}}'],
+    ["values without names", "[list(2)]"],
     ["Llama with its own function tag", '<function=list>{"depth": 2}</function>'],
     ["Llama after a python tag", '<|python_tag|>{"name": "list", "parameters": {"depth": 2}}'],
     ["Mistral", '[TOOL_CALLS][{"name": "list", "arguments": {"depth": 2}}]'],

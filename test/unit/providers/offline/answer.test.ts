@@ -201,17 +201,12 @@ describe("a question about the project", () => {
     const { calls, text } = play("What does this project do?", ([tool]) => (tool === "read_file" ? readme : files));
     expect(calls.map(([tool]) => tool)).toEqual(["search_files", "read_file"]);
     expect(text).toBe(
-      [
-        "The README says:\n\n> # Prices\n>\n> Adds prices.",
-        "**Structure**: 4 files.\n\n- this folder: 2 files (1 md, 1 json)\n- `src/`: 2 files (2 ts)",
-      ].join("\n\n"),
+      ["The README says:\n\n> # Prices\n>\n> Adds prices.", "**Structure**: 4 files in `.`, `src/`."].join("\n\n"),
     );
   });
 
   test("is answered with the folders where there is no README, or it cannot be read", () => {
-    expect(play("explain this project", () => "main.go").text).toBe(
-      "**Structure**: 1 file.\n\n- this folder: 1 file (1 go)",
-    );
+    expect(play("explain this project", () => "main.go").text).toBe("**Structure**: 1 file in `.`.");
     const unread = play("describe the repo", ([tool]) => (tool === "read_file" ? "Error: no" : files));
     expect(unread.text).toContain("**Read README.md** did not work");
     const paragraph = play("describe the repo", ([tool]) =>

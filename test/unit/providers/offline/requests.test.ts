@@ -116,6 +116,6 @@ test.each([
   ["write tests with vitest", "write tests with vitest"],
   ["read a.txt then list the reasons why not", "list the reasons why not"],
   ["", ""],
-])("says which words it does not understand: %s", (text, words) => {
+])("the interpreter says which words it does not understand: %s", (text, words) => {
   expect(parseRequest(text)).toEqual({ kind: "unknown", words });
 });

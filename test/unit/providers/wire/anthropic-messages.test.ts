@@ -246,7 +246,7 @@ test("[DONE] without it is a cut", async () => {
   expect(events.at(-1)).toMatchObject({ type: "fault", fault: { kind: "cut-off" } });
 });
 
-test("the model server speaks what Anthropic's own library reads", async () => {
+test("Anthropic's own library can read the test server", async () => {
   server.script({
     parts: [
       { type: "reasoning", text: "Hm." },

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import type { Message } from "../../../../agent-core/messages/message.ts";
-import { finishFold, startFold, step } from "../../../../agent-core/providers/wire/chat-completions-fold.ts";
+import { finishFold, startFold, step, stepData } from "../../../../agent-core/providers/wire/chat-completions-fold.ts";
 import type { ModelEvent } from "../../../../agent-core/providers/wire/wire.ts";
 import { callsOf, transcript } from "../../../conformance/collect.ts";
 
@@ -330,4 +330,84 @@ describe("the reason of the end", () => {
       expect(called.filter(({ type }) => type === "notice")).toEqual([]);
     },
   );
+});
+
+describe("answers in forms of their own", () => {
+  const usage = { prompt_tokens: 3, completion_tokens: 2 };
+  test.each([
+    [
+      "Moonshot: usage in the choice",
+      { choices: [{ index: 0, delta: {}, finish_reason: "stop", usage }] },
+      "finish stop 3(0) 2(0)",
+    ],
+    ["Groq: usage in a part of its own", { ...finish("stop"), x_groq: { usage } }, "finish stop 3(0) 2(0)"],
+    [
+      "usage by other names",
+      { ...finish("stop"), usage: { input_tokens: 3, output_tokens: 2 } },
+      "finish stop 3(0) 2(0)",
+    ],
+    ["Copilot: reasoning by its own name", delta({ reasoning_text: "hm" }, "stop"), 'reasoning "hm"'],
+    ["a part as the content", delta({ content: { type: "text", text: "hi" } }, "stop"), 'text "hi"'],
+    ["texts as the content", delta({ content: ["h", "i"] }, "stop"), 'text "hi"'],
+    ["a number as the content", delta({ content: 5 }, "stop"), 'text "5"'],
+    ["completions", { choices: [{ index: 0, text: "hi", finish_reason: "stop" }] }, 'text "hi"'],
+    ["one call in its last word", delta({ content: "hi" }, "tool_call"), "finish stop ?"],
+  ])("%s", (_, chunk, line) => {
+    expect(transcript(fold([chunk]))).toContain(line);
+  });
+
+  test("a call of 2023, a number as its id, and a name in pieces", () => {
+    const old = [
+      delta({ function_call: { name: "read_file", arguments: "" } }),
+      delta({ function_call: { arguments: "{}" } }),
+    ];
+    expect(callsOf(fold([...old, finish("function_call")]))).toHaveLength(1);
+    const numbered = fold([piece({ index: 0, id: 7, function: { name: "a", arguments: "{}" } }), finish("stop")]);
+    expect(transcript(numbered)[0]).toBe("start 0 7 a");
+    const pieces = ["read_", "file"].map((name, at) =>
+      piece({ index: 0, function: { name, arguments: at === 0 ? "" : "{}" } }),
+    );
+    expect(callsOf(fold([...pieces, finish("stop")]))).toEqual([["read_file", "{}"]]);
+  });
+
+  test("choices without numbers are parts of one answer, those with numbers are others", () => {
+    const called = { tool_calls: [{ id: "t", function: { name: "a", arguments: "{}" } }] };
+    const parts = [
+      { message: { content: "hi" }, finish_reason: "tool_calls" },
+      { message: called, finish_reason: "tool_calls" },
+    ];
+    expect(callsOf(fold([{ choices: parts }]))).toHaveLength(1);
+    const second = { choices: [{ index: 1, delta: { content: "other" } }] };
+    expect(transcript(fold([delta({ content: "one" }), second, finish("stop")]))).toEqual([
+      'text "one"',
+      "finish stop ?",
+    ]);
+  });
+
+  test.each([
+    ["words", "upstream connect error", "upstream connect error"],
+    ["a code and words", '{"code":500,"msg":"no such path"}', "no such path"],
+    ["MiniMax's words", '{"choices":null,"base_resp":{"status_msg":"login fail"}}', "login fail"],
+    [
+      "an error of the choice",
+      '{"choices":[{"delta":{},"finish_reason":"error","error":{"message":"it is gone"}}]}',
+      "it is gone",
+    ],
+  ])("%s in place of an answer explain the fault", (_, data, words) => {
+    const failing = (): unknown => finishFold(stepData(startFold([]), data).state);
+    expect(failing).toThrow();
+    const said = (): string => {
+      try {
+        return String(failing());
+      } catch (error) {
+        return JSON.stringify(error);
+      }
+    };
+    expect(said()).toContain(words);
+  });
+
+  test("words that keep the connection alive are no part of the answer", () => {
+    const { state } = stepData(stepData(startFold([]), "ping").state, JSON.stringify(delta({ content: "hi" }, "stop")));
+    expect(transcript([...finishFold(state)])).toEqual(["finish stop ?"]);
+  });
 });

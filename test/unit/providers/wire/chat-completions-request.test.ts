@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Message } from "../../../../agent-core/messages/message.ts";
 import { quirksOf } from "../../../../agent-core/providers/deployments.ts";
-import { bodyJson, endpointUrl } from "../../../../agent-core/providers/endpoint-request.ts";
+import { bodyBytes, endpointUrl } from "../../../../agent-core/providers/endpoint-request.ts";
 import { chatCompletionsBody } from "../../../../agent-core/providers/wire/chat-completions-request.ts";
 import { requestTo } from "../../../conformance/wire.ts";
 
@@ -68,7 +68,7 @@ test("ids and names that OpenAI refuses are replaced, the same for a call and it
   expect(result).toMatchObject({ tool_call_id: stand });
 });
 
-test("OpenAI itself is told the ceiling in its own words", () => {
+test("the output limit for OpenAI is max_completion_tokens", () => {
   expect(body([], OPENAI, { maxTokens: 9 })).toMatchObject({ max_completion_tokens: 9 });
   expect(body([], OPENAI, { maxTokens: 9 })).not.toHaveProperty("max_tokens");
   expect(body([], OPENROUTER, { maxTokens: 9 })).toMatchObject({ max_tokens: 9 });
@@ -162,14 +162,16 @@ test("a later request converts only its new messages", () => {
 
 test("the JSON of a body is the same text as without shared parts", () => {
   const tools = [{ name: "a", description: "b", parameters: { type: "object" } }];
-  const text = bodyJson({
-    ...body([{ role: "user", content: "\u2028 \ud800" }], OPENAI, { stop: ["x"] }),
-    tools,
-    missing: undefined,
-  });
+  const text = String(
+    bodyBytes({
+      ...body([{ role: "user", content: "\u2028 \ud800" }], OPENAI, { stop: ["x"] }),
+      tools,
+      missing: undefined,
+    }),
+  );
   const parts = { list: [1, null, undefined, "a", [2]], nested: { list: [undefined] } };
   expect(text).toBe(JSON.stringify(JSON.parse(text)));
-  expect(bodyJson(parts)).toBe(JSON.stringify(parts));
+  expect(bodyBytes(parts).toString()).toBe(JSON.stringify(parts));
 });
 
 test.each([

@@ -23,7 +23,7 @@ test("pieces of different calls stay apart", () => {
   ]);
 });
 
-test("whatever is no delta stays where it is", () => {
+test("an update that is no delta stays where it is", () => {
   const start: ModelEvent = { type: "tool-call-start", index: 0, id: "c", name: "n" };
   expect(joinDeltas([text("a"), start, text("b")])).toEqual([text("a"), start, text("b")]);
   expect(joinDeltas([])).toEqual([]);

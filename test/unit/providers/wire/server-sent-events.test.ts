@@ -113,7 +113,7 @@ test("a body that breaks throws what broke it", async () => {
   await expect(read(broken)).rejects.toThrow("terminated");
 });
 
-test("whoever stops reading ends the body", async () => {
+test("a reader that stops ends the body", async () => {
   let cancelled = false;
   const body = new ReadableStream<Uint8Array>({
     pull: (controller) => controller.enqueue(bytes("data: a\n\n")),

@@ -49,40 +49,6 @@ export function addMessage(database: Database, session: string, message: Foreign
   database.run("UPDATE messages SET content = CAST(content AS TEXT) WHERE typeof(content) = 'blob'");
 }
 
-/** The `-wal` file that leads from one state of a database to a later one, as SQLite writes it; not yet copied back. */
-export function logBetween(before: Uint8Array, after: Uint8Array): Buffer {
-  const pageBytes = Buffer.from(after).readUInt16BE(16);
-  const header = Buffer.alloc(32);
-  for (const [at, word] of [0x377f0682, 3_007_000, pageBytes, 0, 11, 22].entries()) header.writeUInt32BE(word, at * 4);
-  let sums = summed(header.subarray(0, 24), [0, 0]);
-  header.writeUInt32BE(sums[0], 24);
-  header.writeUInt32BE(sums[1], 28);
-  const count = after.length / pageBytes;
-  const pageOf = (bytes: Uint8Array, number: number) => bytes.subarray((number - 1) * pageBytes, number * pageBytes);
-  const changed = Array.from({ length: count }, (_, index) => index + 1).filter(
-    (number) => Buffer.compare(pageOf(before, number), pageOf(after, number)) !== 0,
-  );
-  const frames = changed.map((number) => {
-    const frame = Buffer.alloc(24);
-    const size = number === changed.at(-1) ? count : 0; // the last frame commits
-    for (const [at, word] of [number, size, 11, 22].entries()) frame.writeUInt32BE(word, at * 4);
-    sums = summed(Buffer.concat([frame.subarray(0, 8), pageOf(after, number)]), sums);
-    frame.writeUInt32BE(sums[0], 16);
-    frame.writeUInt32BE(sums[1], 20);
-    return Buffer.concat([frame, pageOf(after, number)]);
-  });
-  return Buffer.concat([header, ...frames]);
-}
-
-function summed(bytes: Buffer, [first, second]: readonly [number, number]): [number, number] {
-  let sums: [number, number] = [first, second];
-  for (let at = 0; at < bytes.length; at += 8) {
-    const one = (sums[0] + bytes.readUInt32LE(at) + sums[1]) >>> 0;
-    sums = [one, (sums[1] + bytes.readUInt32LE(at + 4) + one) >>> 0];
-  }
-  return sums;
-}
-
 /** A conversation with everything that one may have. */
 export const CONVERSATION: ForeignSession = {
   id: "20260402_112233_ab12cd",

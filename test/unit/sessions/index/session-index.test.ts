@@ -136,7 +136,7 @@ test("all words are needed, else any; phrases, OR, prefixes and roles narrow it;
 });
 
 test.each(['"', "NEAR/3", "a:b*", "OR OR", "-", "(", "'; DROP TABLE messages; --", "\u0000"])(
-  "what is typed is never a syntax error: %j",
+  "typed words are never a syntax error: %j",
   async (query) => {
     write(idOf(1), [user("x")]);
     expect(await found(index(), query)).toEqual([]);

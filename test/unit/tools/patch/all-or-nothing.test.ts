@@ -130,7 +130,7 @@ test.each([0, 1, 2, 3, 4, 5])(
   },
 );
 
-test("what the user had decided about stays when a later change fails, and is said", async () => {
+test("a file that the user had decided about stays when a later change fails, and is named", async () => {
   const bench = workspace();
   const { files } = bench.context.host;
   const reviewing: HostFiles = {
@@ -160,7 +160,7 @@ test("a moved file whose change the user rejects is said to have moved", async (
   expect(result.text).toContain("Moved b.txt to c/b.txt. patch: the user reviewed and rejected the change");
 });
 
-test("what cannot be put back either is said", async () => {
+test("a file that cannot be put back either is named", async () => {
   const bench = workspace();
   const { files } = bench.context.host;
   let changes = 0;

@@ -110,8 +110,8 @@ const found: readonly Case[] = rows.map(([name, file, oldString, newString, expe
   how,
 }));
 
-describe("what is not there to the letter", () => {
-  test.each(found)("$name", ({ file, edit: [oldString, newString], expected, how }) => {
+describe("an old text that is not there to the letter", () => {
+  test.each(found)("is found in spite of $name", ({ file, edit: [oldString, newString], expected, how }) => {
     const replaced = replace(file, oldString, newString);
     expect(replaced).toMatchObject({ kind: "changed", newText: expected, how: expect.stringContaining(how) });
   });
@@ -214,7 +214,7 @@ describe("random edits", () => {
   const words = ["alpha", "beta();", "if (gamma) {", "}", "return delta;", "// note", "const x = 1;", "", "  "];
   const line = (): string => `${"  ".repeat(Math.floor(random() * 3))}${words[Math.floor(random() * words.length)]}`;
 
-  test("whatever is found, no byte outside the lines that were named is touched", () => {
+  test("no byte outside the lines that were named is touched", () => {
     let changed = 0;
     for (let round = 0; round < 2_000; round += 1) {
       const lines = Array.from({ length: 6 + Math.floor(random() * 20) }, line);

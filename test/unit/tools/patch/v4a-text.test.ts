@@ -34,7 +34,7 @@ describe("an added file", () => {
   });
 });
 
-test("of several patches in one text each is carried out, and what stands between them is no part of them", async () => {
+test("each of several patches in one text is carried out, and the text between them is no part of them", async () => {
   put("a.txt", "one\n");
   await apply(
     ...["Here it is:", "*** Begin Patch", "*** Update File: a.txt", "-one", "+ONE", "*** End Patch"],
@@ -70,7 +70,7 @@ describe("files that move about", () => {
     expect([existsSync(at("a.txt")), existsSync(at("x.txt"))]).toEqual([false, false]);
   });
 
-  test("may take the place of one that is deleted", async () => {
+  test("may take the name of a deleted one", async () => {
     expect(await apply("*** Delete File: b.txt", "*** Move File: a.txt -> b.txt")).toMatchObject({ ok: true });
     expect([existsSync(at("a.txt")), text("b.txt")]).toEqual([false, "a\n"]);
   });

@@ -118,7 +118,7 @@ describe("one file", () => {
   });
 });
 
-describe("what models write", () => {
+describe("a patch as models write it", () => {
   test.each([
     ["without a frame", "*** Update File: a.txt\n-two\n+TWO"],
     ["in a fence", "```diff\n*** Begin Patch\n*** Update File: a.txt\n-two\n+TWO\n*** End Patch\n```"],
@@ -131,20 +131,20 @@ describe("what models write", () => {
     ["with an a/ before the path", "*** Update File: a/a.txt\n-two\n+TWO"],
     ["with a quoted path", '*** Update File: "a.txt"\n-two\n+TWO'],
     ["with blank lines between sections", "*** Begin Patch\n\n*** Update File: a.txt\n\n-two\n+TWO\n\n*** End Patch\n"],
-  ])("%s it is understood", async (_name, patch) => {
+  ])("is understood %s", async (_name, patch) => {
     put("a.txt", "one\ntwo\nthree\n");
     expect(await bench.run(tool, { mode: "patch", patch })).toMatchObject({ ok: true });
     expect(text("a.txt")).toBe("one\nTWO\nthree\n");
   });
 
-  test("what is no patch is refused with what one looks like", async () => {
+  test("is refused with an example when it is none", async () => {
     const result = await bench.run(tool, { mode: "patch", patch: "please change a.txt" });
     expect(result).toMatchObject({ ok: false, text: expect.stringContaining("*** Update File: src/a.ts") });
     expect((await bench.run(tool, { mode: "patch" })).text).toContain("patch: is needed in mode patch");
     expect((await bench.run(tool, { path: "a.txt" })).text).toContain("old_string: is needed in mode replace");
   });
 
-  test("an added file's plus signs may be forgotten", async () => {
+  test("may lack the plus signs of an added file", async () => {
     await apply("*** Add File: x/a.txt", "one", "", "two");
     expect(text("x/a.txt")).toBe("one\n\ntwo\n");
   });
@@ -194,7 +194,7 @@ describe("several files", () => {
     expect([text("a.txt"), text("b.txt")]).toEqual(["2\n", "y\n"]);
   });
 
-  test("what exists is not added, what would be moved over is kept", async () => {
+  test("a file that exists is not added, and one in the way of a move is kept", async () => {
     put("a.txt", "one\n");
     put("b.txt", "two\n");
     expect((await apply("*** Add File: a.txt", "+x")).text).toContain("it already exists");

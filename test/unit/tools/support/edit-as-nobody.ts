@@ -1,8 +1,8 @@
 // Carries out one tool call as a user who may not write everything, and prints its result: the superuser of a
 // container may, so that nothing would be read-only to the tests themselves.
 import { nodeHost } from "../../../../agent-core/host/node-host.ts";
-import { FileMemory } from "../../../../agent-core/tools/file-memory.ts";
 import { tool as patch } from "../../../../agent-core/tools/patch.ts";
+import { FileMemory } from "../../../../agent-core/tools/seen-files.ts";
 import type { ToolContext } from "../../../../agent-core/tools/tool.ts";
 import { tool as writeFile } from "../../../../agent-core/tools/write-file.ts";
 

@@ -21,7 +21,7 @@ function watched(): { readonly bench: Bench; readonly seen: (readonly HermesProc
 
 const states = (views: readonly HermesProcess[] | undefined) => views?.map(({ id, state }) => `${id} ${state}`);
 
-test("tells what runs, that it waits for input, and how it ended, each once", async () => {
+test("the watch tells what runs, that it waits for input, and how it ended, each once", async () => {
   const { bench, seen } = watched();
   await bench.run(terminal, { command: "read -r line; exit 3", background: true });
   await expect.poll(() => states(seen.at(-1))).toEqual(["p1 waits-for-input"]);
@@ -44,7 +44,7 @@ test("one that the model was told of is gone", async () => {
   await expect.poll(() => states(seen.at(-1))).toEqual([]);
 });
 
-test("tells nothing more once it is disposed of", async () => {
+test("the watch tells nothing more once it is disposed of", async () => {
   const { bench, seen } = watched();
   await open[0]?.dispose();
   await bench.run(terminal, { command: "cat", background: true });

@@ -50,7 +50,7 @@ test("an EXIT trap runs, and sees the exit code", async () => {
   expect(await run(toolBench(), "trap 'echo code $?' EXIT; exit 6")).toMatch(/^code 6\n\[exit code 6/);
 });
 
-test("what does not come to its end changes nothing: exec, a signal, a stop", async () => {
+test("a command that does not come to its end changes nothing: exec, a signal, a stop", async () => {
   const bench = toolBench();
   await run(bench, "cd /; export A=1; exec true");
   await run(bench, "cd /; export A=1; kill -9 $$");
