@@ -87,6 +87,7 @@ describe("mentions", () => {
     ["a tab", ".tabs-container .tab"],
   ])("a file that is dragged from %s with Shift is attached", async (_, place) => {
     await window.runCommand("Hermes: New Session");
+    await window.panel.locator(".user .bubble").first().waitFor({ state: "detached" });
     await window.runCommand("View: Show Explorer");
     await window.openPanel();
     const from = await window.page.locator(place, { hasText: "menu.json" }).first().boundingBox();

@@ -76,7 +76,8 @@ describe("keys and models in VS Code", () => {
     expect(readFileSync(join(window.home, ".env"), "utf8")).toBe(`HERMES_API_KEY=${KEY}\n`);
     await window.reload();
     await window.openPanel();
-    await window.runCommand("Hermes: New Session");
+    await window.panel.getByText("hello with a key").first().waitFor();
+    await window.newSession();
     model.script(say("hello after the reload"));
     await window.send("hi again");
     await window.panel.getByText("hello after the reload").first().waitFor();
