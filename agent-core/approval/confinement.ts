@@ -57,7 +57,7 @@ export async function confine(
     const hidden = hiddenSecrets(toolchains, scope);
     // Mounting a layer takes 10 ms: a command that is known to write in no toolchain goes without.
     const base = verdict.level === "safe" && !verdict.runsProject ? undefined : homeOf(scope);
-    const tools = toolchainBinds(toolchains, scope, { caches, hidden, base, isFetching: kind === "networked" });
+    const tools = await toolchainBinds(toolchains, scope, { caches, hidden, base, isFetching: kind === "networked" });
     const asKind = kind === "reading" ? readOnly : (bind: Bind): Bind => bind;
     return {
       fingerprint: JSON.stringify([before, ...[...hidden, ...secrets].map(({ path }) => [path, identityOf(path)])]),
@@ -143,7 +143,7 @@ type ToolFolders = { caches: string; hidden: readonly Bind[]; base: string | und
  * Programs write into toolchains, for this session alone. A command with the network gets a layer of its own, which others
  * see: it must not run what they wrote. Caches of many programs are private folders, which begin empty.
  */
-function toolchainBinds(places: readonly string[], scope: CommandScope, folders: ToolFolders) {
+async function toolchainBinds(places: readonly string[], scope: CommandScope, folders: ToolFolders) {
   const { caches, hidden, base = "", isFetching } = folders;
   const privates = PRIVATE_CACHES.map((name) => join(homeOf(scope), name));
   const shown = places.map((path) => scope.resolvePath(path));
@@ -157,7 +157,7 @@ function toolchainBinds(places: readonly string[], scope: CommandScope, folders:
   const fetched = join(caches, "fetched");
   const own = isFetching ? { folder: fetched } : { folder: join(caches, "written"), below: fetched };
   const secrets = hidden.map(({ path }) => path).filter((path) => written.some((place) => partsBelow(place, path)));
-  const layer = written.length === 0 ? undefined : layerOver({ base, hidden: secrets, ...own });
+  const layer = written.length === 0 ? undefined : await layerOver({ base, hidden: secrets, ...own });
   const binds = [
     ...outer.map((path): Bind => {
       const from = written.includes(path) && layer && placeIn(layer, path);

@@ -2,9 +2,10 @@
  * A private layer over a folder: its files show through, and what a program writes goes to the layer. The kernel mounts it
  * in a user namespace of its own; bwrap can do so itself only from version 0.11 on.
  */
-import { spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join, relative } from "node:path";
+import { promisify } from "node:util";
 
 /** Absolute paths. `base` shows through without `hidden`, as the folder of a layer `below` does. `folder`: the layer's own. */
 export type Layer = {
@@ -23,19 +24,26 @@ while [ "$1" != -- ]; do rm -rf "$1"; shift; done
 shift
 exec "$@"`;
 
-/** Results by the folder that shows through. */
-const mountable = new Map<string, boolean>();
+/** Answers of the kernel by the folder that shows through. */
+const mountable = new Map<string, Promise<boolean>>();
 
 /** Undefined where this machine mounts none: on macOS, and on Linux systems that keep user namespaces from programs. */
-export function layerOver(layer: Layer): Layer | undefined {
+export async function layerOver(layer: Layer): Promise<Layer | undefined> {
+  if (process.platform !== "linux") return undefined;
   const { base, folder, below = folder } = layer;
   const folders = [join(below, "upper"), ...["upper", "work", "merged"].map((part) => join(folder, part))];
   for (const each of folders) mkdirSync(each, { recursive: true, mode: 0o700 });
-  if (!mountable.has(base)) {
-    const { status } = spawnSync("unshare", mountArguments(layer, "true", []), { timeout: 5_000 });
-    mountable.set(base, process.platform === "linux" && status === 0);
-  }
-  return mountable.get(base) === true ? layer : undefined;
+  const answer = mountable.get(base) ?? mounts(layer);
+  mountable.set(base, answer);
+  return (await answer) ? layer : undefined;
+}
+
+function mounts(layer: Layer): Promise<boolean> {
+  const trial = promisify(execFile)("unshare", mountArguments(layer, "true", []), { timeout: 5_000 });
+  return trial.then(
+    () => true,
+    () => false,
+  );
 }
 
 /** Place of `path` (absolute, below the base) while the layer is mounted. */

@@ -352,7 +352,7 @@ const CACHES = [
   [".pub-cache/hosted/a", ".pub-cache/hosted/b", ".pub-cache/log"],
 ] as const;
 
-anyTest.runIf(isSandboxed && layerOver(trial) !== undefined)(
+anyTest.runIf(isSandboxed && (await layerOver(trial)) !== undefined)(
   "tools write beside what their caches hold, for the session alone, and commands with the network see none of it",
   async () => {
     for (const path of CACHES.flatMap(([read, , keys]) => [read, keys])) {
