@@ -5,7 +5,7 @@ import { ObjectStore } from "../checkpoints/object-store.ts";
 import { checkpointsFolder, sessionIndexFile, sessionsFolder, spillFolder } from "../config/home.ts";
 import { Deadline } from "../platform/deadline.ts";
 import { lockHolder, lockNote } from "../platform/locks/file-lock.ts";
-import { isSameFolder } from "../platform/paths.ts";
+import { sameFolderAs } from "../platform/paths.ts";
 import { type HermesImport, type HermesImported, HermesSessionState, type HermesShelf } from "../protocol/sessions.ts";
 import { type EntryOf, parseEntry } from "../sessions/entry.ts";
 import type { ImportReport } from "../sessions/import/import-sessions.ts";
@@ -238,7 +238,7 @@ export function storedNotes(
   return [
     ...(damagedLines === 0 ? [] : [`${linesOf(damagedLines)} left out; the rest is complete (${path}).`]),
     ...(fault === undefined ? [] : [`This session can be read but not saved: ${fault}.`]),
-    ...(before === "" || isSameFolder(before, cwd) ? [] : [`This session began in ${before}, and goes on in ${cwd}.`]),
+    ...(before === "" || sameFolderAs(cwd)(before) ? [] : [`This session began in ${before}, and goes on in ${cwd}.`]),
     ...(folderProblem === undefined ? [] : [`The folder ${cwd} ${folderProblem}. ${WITHOUT_FOLDER}`]),
   ];
 }

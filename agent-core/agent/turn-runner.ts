@@ -4,7 +4,7 @@ import type { Effect } from "../approval/decision.ts";
 import type { Hooks } from "../hooks/hook.ts";
 import { type ContentPart, type Message, typedText, type UserMessage } from "../messages/message.ts";
 import { newId } from "../platform/new-id.ts";
-import { isSameFolder } from "../platform/paths.ts";
+import { sameFolderAs } from "../platform/paths.ts";
 import { PLACE_HEAD } from "../prompt/system-prompt.ts";
 import type { HermesModelStep } from "../protocol/trajectory.ts";
 import { callModel } from "../providers/call/call-model.ts";
@@ -322,7 +322,7 @@ export class TurnRunner {
   async #attach(message: RunOptions["userMessage"]): Promise<void> {
     const { session, setup } = this.#agent;
     const { toldFolder = setup.cwd } = session;
-    const moved = isSameFolder(toldFolder, setup.cwd) ? [] : [`${MOVED}\n${PLACE_HEAD}${setup.cwd}`];
+    const moved = sameFolderAs(setup.cwd)(toldFolder) ? [] : [`${MOVED}\n${PLACE_HEAD}${setup.cwd}`];
     const attached = [...moved, ...(await setup.extensions.attachments(typedText(message)))];
     const isRead = attached.length > 0 && setup.models.current.mode !== "offline";
     if (isRead) session.add({ role: "user", content: attached.join("\n\n"), synthetic: true });

@@ -51,9 +51,10 @@ export function resolvePath(path: string): string {
   return path.length > MAX_PATH || ELSEWHERE.test(path) ? path : follow(path, 0);
 }
 
-/** True for absolute paths of one folder, which may lead to it through links. */
-export function isSameFolder(first: string, second: string): boolean {
-  return first === second || resolvePath(first) === resolvePath(second);
+/** Test for absolute paths of this folder, which may lead to it through links. It resolves the folder once. */
+export function sameFolderAs(folder: string): (path: string) => boolean {
+  const resolved = resolvePath(folder);
+  return (path) => path === folder || resolvePath(path) === resolved;
 }
 
 function follow(path: string, links: number): string {

@@ -2,7 +2,7 @@
 import { type ClientContext, methods, type SessionInfo } from "@zed-industries/agent-client-protocol";
 import * as vscode from "vscode";
 import { messageOf } from "../../agent-core/platform/errors.ts";
-import { isSameFolder } from "../../agent-core/platform/paths.ts";
+import { sameFolderAs } from "../../agent-core/platform/paths.ts";
 import { INITIAL_HISTORY } from "../../agent-core/protocol/initial-facts.ts";
 import { call, readMeta } from "../../agent-core/protocol/method.ts";
 import type { HistoryItem, HistoryPage, HistoryUpdate } from "../../agent-core/protocol/panel-events.ts";
@@ -197,10 +197,11 @@ export class SessionHistory implements vscode.Disposable {
     const agent = await this.#worker.agent();
     const hermes: HermesListFilter = { limit };
     const { sessions } = await agent.request(methods.agent.session.list, { _meta: { hermes } });
+    const item = this.#items();
     return sessions.map((session) => {
       const { state, branch } = readMeta(HermesListedSession, session._meta) ?? {};
-      const cwd = isSameFolder(session.cwd, currentFolder()) ? currentFolder() : session.cwd;
-      return { ...this.#item(session), cwd, state, branch };
+      const shown = item(session);
+      return { ...shown, cwd: shown.folder ?? currentFolder(), state, branch };
     });
   }
 
@@ -208,8 +209,9 @@ export class SessionHistory implements vscode.Disposable {
   async withText(query: string): Promise<readonly HistoryItem[]> {
     const agent = await this.#worker.agent();
     const { hits } = await call(agent, sessionMethods.search, { query, limit: MENTIONED, cwd: currentFolder() });
+    const summary = this.#summaries();
     return hits.flatMap(({ snippet, ...hit }) =>
-      snippet === "" ? [] : { ...this.#summary(hit), snippet: { text: snippet, marks: [] } },
+      snippet === "" ? [] : { ...summary(hit), snippet: { text: snippet, marks: [] } },
     );
   }
 
@@ -260,9 +262,10 @@ export class SessionHistory implements vscode.Disposable {
   /** Sessions of the other agents that run; one that fails to list them has none. */
   async #listOthers(query = ""): Promise<readonly HistoryItem[]> {
     const inFolder = this.#page?.everywhere !== true && { cwd: currentFolder() };
+    const summary = this.#summaries();
     const lists = this.#agents.listing.map(async (connection) => {
       const { sessions } = await (await connection.agent()).request(methods.agent.session.list, { ...inFolder });
-      return sessions.slice(0, MAX_OTHERS).map((session) => ({ ...this.#summary(session), agent: connection.title }));
+      return sessions.slice(0, MAX_OTHERS).map((session) => ({ ...summary(session), agent: connection.title }));
     });
     const listed = await Promise.allSettled(lists);
     const found = listed.flatMap((result) => (result.status === "fulfilled" ? result.value : []));
@@ -280,7 +283,7 @@ export class SessionHistory implements vscode.Disposable {
       ...(cursor !== undefined && { cursor }),
       _meta: { hermes },
     });
-    return { sessions: sessions.map((session) => this.#item(session)), cursor: nextCursor ?? undefined };
+    return { sessions: sessions.map(this.#items()), cursor: nextCursor ?? undefined };
   }
 
   async #find(agent: ClientContext, query: string, count: number): Promise<ListPage & { readonly hasMore: boolean }> {
@@ -288,8 +291,9 @@ export class SessionHistory implements vscode.Disposable {
     const inFolder = this.#page?.everywhere === false && { cwd: currentFolder() };
     const { hits } = await call(agent, sessionMethods.search, { query, limit, ...inFolder });
     const others = await this.#listOthers(query);
+    const summary = this.#summaries();
     const found = hits.map(({ sessionId, title, cwd, updatedAt, messages, shelf, costUsd, snippet, marks }) => ({
-      ...this.#summary({ sessionId, title, cwd, updatedAt }),
+      ...summary({ sessionId, title, cwd, updatedAt }),
       messages,
       costUsd,
       ...(shelf !== undefined && { shelf }),
@@ -298,21 +302,25 @@ export class SessionHistory implements vscode.Disposable {
     return { sessions: [...found, ...others], cursor: undefined, hasMore: hits.length === limit && limit < MAX_HITS };
   }
 
-  #item(session: SessionInfo): HistoryItem {
-    const hermes = readMeta(HermesListedSession, session._meta);
-    const shelf = hermes?.shelf;
-    const facts = { messages: hermes?.messages, costUsd: hermes?.costUsd, ...(shelf !== undefined && { shelf }) };
-    return { ...this.#summary(session), ...facts, ...(hermes?.isJob && { isJob: true }) };
+  #items(): (session: SessionInfo) => HistoryItem {
+    const summary = this.#summaries();
+    return (session) => {
+      const { messages, costUsd, shelf, isJob } = readMeta(HermesListedSession, session._meta) ?? {};
+      const facts = { messages, costUsd, ...(shelf !== undefined && { shelf }), ...(isJob && { isJob }) };
+      return { ...summary(session), ...facts };
+    };
   }
 
-  #summary({ sessionId, title, cwd, updatedAt }: Pick<SessionInfo, "sessionId" | "title" | "cwd" | "updatedAt">) {
-    return {
+  /** Rows of one list, which resolves the window's folder once. */
+  #summaries(): (session: Pick<SessionInfo, "sessionId" | "title" | "cwd" | "updatedAt">) => HistoryItem {
+    const isHere = sameFolderAs(currentFolder());
+    return ({ sessionId, title, cwd, updatedAt }) => ({
       sessionId,
       title: title ?? UNTITLED,
       updatedAt: updatedAt ? Date.parse(updatedAt) : 0,
-      folder: isSameFolder(cwd, currentFolder()) ? undefined : cwd,
+      folder: isHere(cwd) ? undefined : cwd,
       isCurrent: sessionId === this.#panel.shown.sessionId,
-    };
+    });
   }
 
   #show(page: HistoryPage): void {

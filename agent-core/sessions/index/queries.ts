@@ -1,7 +1,7 @@
 /** Queries of the index, except the full-text search. */
 import type { Database } from "sql.js";
 import * as z from "zod";
-import { isSameFolder } from "../../platform/paths.ts";
+import { sameFolderAs } from "../../platform/paths.ts";
 import { rows } from "./open-database.ts";
 import { cutQuery, foldForSearch } from "./search-text.ts";
 
@@ -53,7 +53,7 @@ export type ListFilter = {
 export function namesOfFolder(database: Database, folder: string | undefined): string | null {
   if (folder === undefined) return null;
   const named = rows(database, z.object({ cwd: z.string() }), "SELECT DISTINCT cwd FROM sessions", []);
-  return JSON.stringify(["", ...named.map(({ cwd }) => cwd).filter((cwd) => isSameFolder(cwd, folder))]);
+  return JSON.stringify(["", ...named.map(({ cwd }) => cwd).filter(sameFolderAs(folder))]);
 }
 
 /** Sessions with messages, the most recently used first. */

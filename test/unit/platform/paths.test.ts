@@ -1,5 +1,8 @@
+import { mkdirSync, mkdtempSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, test } from "vitest";
-import { entriesOf, pathBelow, statOf } from "../../../agent-core/platform/paths.ts";
+import { entriesOf, pathBelow, sameFolderAs, statOf } from "../../../agent-core/platform/paths.ts";
 
 test("pathBelow gives the part of a path below a folder, also of a name that begins with dots", () => {
   expect(pathBelow("/project", "/project/src/a.ts")).toBe("src/a.ts");
@@ -16,4 +19,16 @@ test("pathBelow knows a path outside a folder", () => {
 test("statOf has no facts about a path that nobody can reach", () => {
   expect(statOf("/dev/null/below")).toBeUndefined();
   expect(entriesOf("/dev/null")).toEqual([]);
+});
+
+test("sameFolderAs knows a folder by each path that leads to it, and by none that does not", () => {
+  const top = mkdtempSync(join(tmpdir(), "hermes-paths-"));
+  for (const name of ["project", "project-2"]) mkdirSync(join(top, name));
+  symlinkSync(join(top, "project"), join(top, "link"));
+  symlinkSync(top, join(top, "project/up"));
+  const paths = ["project", "link", "project/up/link", "project-2", "project/up", "gone"].map((name) =>
+    join(top, name),
+  );
+  expect(paths.map(sameFolderAs(join(top, "link")))).toEqual([true, true, true, false, false, false]);
+  expect(["", "/"].map(sameFolderAs(""))).toEqual([true, false]);
 });
