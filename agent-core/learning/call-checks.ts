@@ -8,8 +8,8 @@ import * as z from "zod";
 import { learningFolder } from "../config/home.ts";
 import { readJsonFile } from "../config/home-file.ts";
 import { HOOK_OF_RULES, type Hook, type HookVerdict } from "../hooks/hook.ts";
+import { lostCitation } from "../memory/cited-file.ts";
 import { contentWords, holdsValue } from "../memory/statement.ts";
-import { lostCitation } from "../skills/skill-files.ts";
 import { type Fact, isWithin, lineOf } from "./facts.ts";
 import { breaks, type CheckedPart, partsOf, programOf, readBy } from "./rule-checks.ts";
 

@@ -1,6 +1,7 @@
 /** Places in a project's files that show a fact or the steps of a skill, and whether they still do. */
+
+import { readCited } from "../memory/cited-file.ts";
 import { holdsValue } from "../memory/statement.ts";
-import { readCited } from "../platform/text-file.ts";
 import { EVERYWHERE, type Fact } from "./facts.ts";
 import { PROGRAM } from "./rule-checks.ts";
 

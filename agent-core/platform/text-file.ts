@@ -1,8 +1,6 @@
 /** Text of files that people write with any editor: UTF-8 or UTF-16, with or without a byte order mark. */
 import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
-import { pathBelow } from "./paths.ts";
 
 /** Encodings of UTF-16 by their byte order marks, in hexadecimal. PowerShell writes the first one. */
 const MARKS: Readonly<Record<string, string>> = { fffe: "utf-16le", feff: "utf-16be" };
@@ -30,17 +28,6 @@ export async function readText(path: string): Promise<string> {
 /** Throws as `readFileSync`. */
 export function readTextSync(path: string): string {
   return textOf(readFileSync(path));
-}
-
-/** Longer files are not read for a citation. Characters. */
-const MAX_CITED = 1_000_000;
-
-/** Text that cites `path` below the folder; undefined for a file outside, and for one that cannot be read or is too long. */
-export async function readCited(folder: string, path: string): Promise<string | undefined> {
-  const file = join(folder, path);
-  if (pathBelow(folder, file) === undefined) return undefined;
-  const text = await readText(file).catch(() => undefined);
-  return text !== undefined && text.length <= MAX_CITED ? text : undefined;
 }
 
 function decoderOf(bytes: Uint8Array, fatal: boolean) {

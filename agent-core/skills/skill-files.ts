@@ -4,8 +4,7 @@ import { isAbsolute, join, relative, sep } from "node:path";
 import * as z from "zod";
 import { readByItself } from "../approval/workspace-file.ts";
 import { readJsonFile } from "../config/home-file.ts";
-import { holdsValue } from "../memory/statement.ts";
-import { readCited } from "../platform/text-file.ts";
+import { lostCitation } from "../memory/cited-file.ts";
 import { MAX_FILE_BYTES, MAX_SKILL_CHARS, SKILL_FILE, textProblem } from "./skill.ts";
 import { type Skill, skillLimits } from "./skill-places.ts";
 
@@ -40,19 +39,6 @@ export async function doubtAbout({ folder, project }: Pick<Skill, "folder" | "pr
   if (project === undefined) return undefined;
   const { cites = [], doubt } = standingSchema.safeParse(await readJsonFile(join(folder, STANDING_FILE))).data ?? {};
   return doubt ?? lostCitation(cites, project);
-}
-
-/**
- * The first text that a file of the project no longer has, as a part of a sentence. `cites`: texts of a skill's steps, each as
- * `bin/README: bin/publish`.
- */
-export async function lostCitation(cites: readonly string[], project: string): Promise<string | undefined> {
-  for (const cite of cites) {
-    const [, path = "", text = ""] = /^(.+?): (.+)$/.exec(cite) ?? [];
-    const found = await readCited(project, path);
-    if (found === undefined || !holdsValue(found, text)) return `${path} no longer has ${text}`;
-  }
-  return undefined;
 }
 
 type SkillFolder = Pick<Skill, "folder" | "source">;

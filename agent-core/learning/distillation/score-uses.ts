@@ -1,6 +1,7 @@
 /** Scores of the sessions in which learnt skills were used, and their consequences. */
+
+import { lostCitation } from "../../memory/cited-file.ts";
 import { counted } from "../../platform/counted.ts";
-import { lostCitation } from "../../skills/skill-files.ts";
 import { isAbout, wordsOf } from "../call-checks.ts";
 import type { Episode } from "../episodes.ts";
 import type { LearningChange } from "../learning-ledger.ts";
