@@ -1,49 +1,23 @@
-import { mkdtempSync, realpathSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import * as z from "zod";
-import { AIAgent, type AIAgentOptions } from "../../../agent-core/index.ts";
+import { AIAgent } from "../../../agent-core/index.ts";
 import { systemClock } from "../../../agent-core/platform/clock.ts";
 import { Journal } from "../../../agent-core/sessions/journal.ts";
 import { readJournal } from "../../../agent-core/sessions/read-journal.ts";
 import { defineTool, type Tool } from "../../../agent-core/tools/tool.ts";
-import {
-  call,
-  callTools,
-  fail,
-  type ModelServer,
-  say,
-  startModelServer,
-} from "../../support/model-server/model-server.ts";
+import { type ModelAgent, startModelAgent } from "../../support/model-agent.ts";
+import { call, callTools, fail, say } from "../../support/model-server/model-server.ts";
 
-let model: ModelServer;
-let agent: AIAgent;
-let cwd: string;
-let notices: string[];
+let started: ModelAgent;
+let { model, agent, cwd, notices, options } = {} as ModelAgent;
 
 beforeEach(async () => {
-  model = await startModelServer();
-  notices = [];
-  agent = new AIAgent(agentOptions());
+  started = await startModelAgent();
+  ({ model, agent, cwd, notices, options } = started);
 });
-afterEach(async () => {
-  await agent.close();
-  await model.stop();
-});
-
-function agentOptions(): AIAgentOptions {
-  cwd = realpathSync(mkdtempSync(join(tmpdir(), "hermes-refusals-")));
-  return {
-    baseUrl: model.baseUrl,
-    model: "test-model",
-    apiKey: "sk-test-123456",
-    cwd,
-    home: join(cwd, ".home"),
-    environment: {},
-    callbacks: { status: ({ message }) => void notices.push(message) },
-  };
-}
+afterEach(() => started.stop());
 
 function notesTool(name: string): Tool {
   return defineTool({
@@ -102,7 +76,7 @@ describe("a refusal in unknown words", () => {
     ["DeepSeek", "Failed to deserialize: function mcp__notes__bad has parameters that are no object"],
   ])("of a tool that %s names leaves the tool out, and the session goes on", async (_, words) => {
     const tools = ["good", "bad"].map((name) => notesTool(name));
-    const own = new AIAgent({ ...agentOptions(), extensions: [{ name: "mcp", tools: () => tools }] });
+    const own = new AIAgent({ ...options, extensions: [{ name: "mcp", tools: () => tools }] });
     model.respondWith((body) => {
       const names = ((body["tools"] ?? []) as { function: { name: string } }[]).map((tool) => tool.function.name);
       const number = names.indexOf("mcp__notes__bad");
@@ -157,7 +131,7 @@ describe("a refusal in unknown words", () => {
   test.each(["tool", "any"])(
     "of a template without a user message after a %s result puts an answer between",
     async (name) => {
-      const named = new AIAgent({ ...agentOptions(), model: name === "tool" ? "devstral-small" : "my-model" });
+      const named = new AIAgent({ ...options, model: name === "tool" ? "devstral-small" : "my-model" });
       model.respondWith(({ messages }) => {
         const isRefused = messages.some(({ role }, at) => role === "user" && messages[at - 1]?.["role"] === "tool");
         if (isRefused) return fail(400, "After the optional system message, something unexpected came");
@@ -212,7 +186,7 @@ test.each([
 ])(
   "a template of %s that refuses the form of a conversation gets the form that it takes",
   async (_, status, words, refuses) => {
-    const own = new AIAgent({ ...agentOptions(), model: "my-model" });
+    const own = new AIAgent({ ...options, model: "my-model" });
     model.respondWith(({ messages }) => (refuses(messages) ? fail(status, words) : say("fine")));
     const list = callTools(call("search_files", { pattern: "*.md" }));
     model.script(list);
@@ -246,13 +220,13 @@ test.each([
   ["Zhipu", "max_tokens 参数非法：取值范围[1,4096]"],
 ])("a limit of the answer that %s refuses is lowered to the named one, and kept", async (_, words) => {
   const kept: unknown[] = [];
-  const options = { ...agentOptions(), sampling: { maxTokens: 32_000 } };
-  const own = new AIAgent({ ...options, onModelLimit: (__, limit) => void kept.push(limit) });
+  const limited = { ...options, sampling: { maxTokens: 32_000 } };
+  const own = new AIAgent({ ...limited, onModelLimit: (__, limit) => void kept.push(limit) });
   model.respondWith((body) => (Number(body["max_tokens"]) > 4_096 ? fail(400, words) : say("fine")));
   expect([await own.chat("one"), await own.chat("two")]).toEqual(["fine", "fine"]);
   expect(model.requests.map(({ body }) => body["max_tokens"])).toEqual([32_000, 4_096, 4_096]);
   expect(kept).toEqual([{ maxOutputTokens: 4_096 }]);
-  const next = new AIAgent({ ...options, modelFacts: () => ({ maxOutputTokens: 4_096 }) });
+  const next = new AIAgent({ ...limited, modelFacts: () => ({ maxOutputTokens: 4_096 }) });
   expect(await next.chat("three")).toBe("fine");
   expect(model.requests).toHaveLength(4);
   await own.close();
@@ -260,7 +234,7 @@ test.each([
 });
 
 test("a limit of the answer that leaves no room for the question is left to the server", async () => {
-  const own = new AIAgent({ ...agentOptions(), sampling: { maxTokens: 32_000 } });
+  const own = new AIAgent({ ...options, sampling: { maxTokens: 32_000 } });
   const words =
     "'max_tokens' or 'max_completion_tokens' is too large: 32000. This model's maximum context length is 40960 tokens and your request has 36864 input tokens.";
   model.respondWith((body) => (body["max_tokens"] === undefined ? say("fine") : fail(400, words)));
@@ -350,7 +324,7 @@ describe("a content filter", () => {
       const onFailure = (message: string) => expect.unreachable(message);
       const journal = new Journal({ path, sessionId: "one", cwd, now: () => 0, onFailure });
       writeFileSync(join(cwd, "a.txt"), text);
-      const first = new AIAgent({ ...agentOptions(), cwd, journal });
+      const first = new AIAgent({ ...options, cwd, journal });
       model.respondWith((body) =>
         /secret word|AAANBAD/.test(JSON.stringify(body)) ? fail(400, "content policy") : say("fine"),
       );
@@ -380,7 +354,7 @@ describe("a content filter", () => {
   );
 
   test("that Anthropic explains leaves the conversation with the refused prompt", async () => {
-    const claude = new AIAgent({ ...agentOptions(), apiMode: "anthropic_messages" });
+    const claude = new AIAgent({ ...options, apiMode: "anthropic_messages" });
     model.respondWith((body) =>
       JSON.stringify(body).includes("secret word") ? { parts: [{ type: "refusal", text: "It harms." }] } : say("fine"),
     );
@@ -403,14 +377,8 @@ test("a limit of tokens a minute that the request exceeds by itself shortens the
 test("a server that never answered is given up after 20 s", async () => {
   const { baseUrl } = model;
   await model.stop();
-  const lonely = new AIAgent({
-    baseUrl,
-    model: "test-model",
-    apiKey: "sk-test-123456",
-    environment: {},
-    home: mkdtempSync(join(tmpdir(), "hermes-refusals-")),
-    clock: { ...systemClock, wait: async (ms) => void waits.push(ms) },
-  });
+  const clock = { ...systemClock, wait: async (ms: number) => void waits.push(ms) };
+  const lonely = new AIAgent({ ...options, baseUrl, clock });
   const waits: number[] = [];
   const result = await lonely.runConversation({ userMessage: "hi" });
   expect(result.fault?.kind).toBe("network");

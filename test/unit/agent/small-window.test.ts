@@ -1,9 +1,7 @@
-import { mkdtempSync, realpathSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { expect, test } from "vitest";
 import { AIAgent } from "../../../agent-core/index.ts";
-import { fail, startModelServer } from "../../support/model-server/model-server.ts";
+import { startModelAgent } from "../../support/model-agent.ts";
+import { fail } from "../../support/model-server/model-server.ts";
 
 test.each([
   [
@@ -20,14 +18,12 @@ test.each([
   ],
   ["SGLang", 400, "The input (2314 tokens) is longer than the model's context length (2048 tokens)."],
 ])("a first message that the small window of %s refuses ends with what to do", async (_, status, words) => {
-  const model = await startModelServer();
-  const cwd = realpathSync(mkdtempSync(join(tmpdir(), "hermes-window-")));
-  const place = { baseUrl: model.baseUrl, cwd, home: join(cwd, ".home"), environment: {} };
-  const own = new AIAgent({ ...place, model: "my-model", apiKey: "sk-test-123456" });
+  const { model, options, stop } = await startModelAgent();
+  const own = new AIAgent({ ...options, model: "my-model" });
   model.respondWith(() => fail(status, words));
   const ended = await own.runConversation({ userMessage: "hi" }).catch((error: unknown) => error);
   expect(JSON.stringify(ended) + String(ended)).toMatch(/too long for my-model/);
   expect(model.requests).toHaveLength(1);
   await own.close();
-  await model.stop();
+  await stop();
 });
