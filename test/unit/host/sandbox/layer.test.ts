@@ -18,7 +18,7 @@ function kernel() {
     string,
     string,
   ];
-  execFileSync("mkfifo", [pipe]);
+  execFileSync("sh", ["-c", `mkfifo ${pipe}`]);
   writeFileSync(unshare, `#!/bin/sh\necho start >> ${starts}\nread code < ${pipe}\nexit $code\n`);
   chmodSync(unshare, 0o755);
   vi.stubEnv("PATH", `${folder}${delimiter}${process.env["PATH"]}`);
