@@ -13,26 +13,23 @@ export function linklessText(text: string): string {
   return visibleText(text).replaceAll("](", "] (");
 }
 
-/** Resolves to the button that the user chose; undefined when the notification was closed. */
-export function showInformation<B extends Button>(text: string, ...buttons: readonly B[]): Promise<B | undefined> {
-  return show("showInformationMessage", text, buttons);
+/** Resolve to the button that the user chose; undefined when the notification was closed. */
+export const showInformation = shower("showInformationMessage");
+export const showWarning = shower("showWarningMessage");
+export const showError = shower("showErrorMessage");
+
+function shower(kind: "showInformationMessage" | "showWarningMessage" | "showErrorMessage") {
+  return async <B extends Button>(text: string, ...buttons: readonly B[]): Promise<B | undefined> => {
+    const items = buttons.map((button) => ({ title: typeof button === "string" ? button : button.title, button }));
+    return (await vscode.window[kind](linklessText(text), ...items))?.button;
+  };
 }
 
-export function showWarning<B extends Button>(text: string, ...buttons: readonly B[]): Promise<B | undefined> {
-  return show("showWarningMessage", text, buttons);
-}
+type Work<Result> = Parameters<typeof vscode.window.withProgress<Result>>[1];
 
-export function showError<B extends Button>(text: string, ...buttons: readonly B[]): Promise<B | undefined> {
-  return show("showErrorMessage", text, buttons);
-}
-
-async function show<B extends Button>(
-  kind: "showInformationMessage" | "showWarningMessage" | "showErrorMessage",
-  text: string,
-  buttons: readonly B[],
-): Promise<B | undefined> {
-  const items = buttons.map((button) => ({ title: typeof button === "string" ? button : button.title, button }));
-  return (await vscode.window[kind](linklessText(text), ...items))?.button;
+/** Shows a notification while the work goes on. */
+export async function withProgress<Result>(title: string, work: Work<Result>, cancellable = false): Promise<Result> {
+  return vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title, cancellable }, work);
 }
 
 /** `failure` is the beginning of the message: `The session cannot be forked`. */

@@ -5,7 +5,7 @@ import { messageOf } from "../../agent-core/platform/errors.ts";
 import { canRun, findProgram } from "../../agent-core/platform/find-program.ts";
 import type { AgentProgram } from "../agent/agent-process.ts";
 import { AGENT_NAME } from "../agent/agents.ts";
-import { showError } from "../notifications.ts";
+import { showError, withProgress } from "../notifications.ts";
 import type { Services } from "../services.ts";
 
 /** Parts of a command line; quotes keep spaces, and backslashes stay, for paths of Windows. */
@@ -65,13 +65,9 @@ function askName(suggested: string, taken: ReadonlySet<string>): Thenable<string
 
 /** Starts the agent once. `change`: the user corrects the command. Undefined when the user cancels. */
 async function tested(agents: Services["agents"], program: AgentProgram): Promise<"add" | "change" | undefined> {
-  const progress = {
-    location: vscode.ProgressLocation.Notification,
-    title: vscode.l10n.t("Hermes: starting {0}…", program.title),
-    cancellable: true,
-  };
+  const starting = vscode.l10n.t("Hermes: starting {0}…", program.title);
   try {
-    const isCancelled = await vscode.window.withProgress(progress, (_, token) => agents.test(program, token));
+    const isCancelled = await withProgress(starting, (_, token) => agents.test(program, token), true);
     return isCancelled ? undefined : "add";
   } catch (error) {
     const answers: readonly (vscode.MessageItem & { readonly step: "add" | "change" })[] = [

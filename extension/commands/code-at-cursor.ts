@@ -2,6 +2,7 @@
 import * as vscode from "vscode";
 import { oneLine } from "../../agent-core/platform/one-line.ts";
 import type { Attachment } from "../../agent-core/protocol/attachments.ts";
+import { showInformation } from "../notifications.ts";
 
 /** Time for the language server's symbols. A server that still starts would delay the action. Milliseconds. */
 const SYMBOLS_MS = 1_500;
@@ -13,6 +14,13 @@ const NEAR_LINES = 20;
 const MAX_NAME = 40;
 
 type Place = Pick<vscode.TextEditor, "document" | "selection">;
+
+/** The editor in front. Without one the user reads what is missing. */
+export async function editorInUse(): Promise<vscode.TextEditor | undefined> {
+  const editor = vscode.window.activeTextEditor;
+  if (editor === undefined) await showInformation(vscode.l10n.t("Hermes: put the cursor into the code first."));
+  return editor;
+}
 
 /** Lines of the selection or of the symbol at the cursor; else the whole file. `name` as in `parseUrl in url.ts`. */
 export async function codeAt({ document, selection }: Place): Promise<{ name: string; code: Attachment }> {

@@ -14,7 +14,7 @@ import {
   reviewPrompt,
   testsPrompt,
 } from "./action-prompts.ts";
-import { baseName, codeAt } from "./code-at-cursor.ts";
+import { baseName, codeAt, editorInUse } from "./code-at-cursor.ts";
 import { chooseRepository } from "./git-repository.ts";
 import { showPanel } from "./show-panel.ts";
 
@@ -92,11 +92,8 @@ export async function explainHunk(services: Services, ...args: readonly unknown[
 }
 
 async function askAboutCode(services: Services, promptFor: (name: string) => string): Promise<void> {
-  const editor = vscode.window.activeTextEditor;
-  if (editor === undefined) {
-    await showInformation(vscode.l10n.t("Hermes: put the cursor into the code first."));
-    return;
-  }
+  const editor = await editorInUse();
+  if (editor === undefined) return;
   const { name, code } = await codeAt(editor);
   await ask(services, promptFor(name), [code]);
 }

@@ -7,7 +7,7 @@ import type { ChatSession } from "../chat/chat-session.ts";
 import type { Sessions } from "../chat/sessions.ts";
 import { showError, showInformation } from "../notifications.ts";
 import { inlinePrompt } from "./action-prompts.ts";
-import { linesAt } from "./code-at-cursor.ts";
+import { editorInUse, linesAt } from "./code-at-cursor.ts";
 
 /** Context key: an edit at a cursor runs. */
 const IS_EDITING = "hermes.isEditingInline";
@@ -43,11 +43,8 @@ export class InlineEdits implements vscode.Disposable {
 
   /** Asks for an instruction, and starts a session that carries it out. */
   async start(): Promise<void> {
-    const editor = vscode.window.activeTextEditor;
-    if (editor === undefined) {
-      await showInformation(vscode.l10n.t("Hermes: put the cursor into the code first."));
-      return;
-    }
+    const editor = await editorInUse();
+    if (editor === undefined) return;
     const { document, selection } = editor;
     const lines = linesAt(editor);
     const cursor = `${vscode.workspace.asRelativePath(document.uri)}:${selection.active.line + 1}`;

@@ -6,7 +6,7 @@ import { type HermesImport, sessionMethods } from "../../agent-core/protocol/ses
 import { type HermesGrants, settingsMethods } from "../../agent-core/protocol/settings.ts";
 import type { AgentChoice } from "../agent/agents.ts";
 import { exportSession } from "../chat/export-session.ts";
-import { showError, showInformation, withErrorMessage } from "../notifications.ts";
+import { showError, showInformation, withErrorMessage, withProgress } from "../notifications.ts";
 import type { Services } from "../services.ts";
 import { addAgent } from "./add-agent.ts";
 import { openSettings } from "./open-settings.ts";
@@ -67,12 +67,8 @@ async function chooseFile(): Promise<string | undefined> {
 async function runImport(services: Services, request: HermesImport): Promise<void> {
   const { worker, sessionListChanges } = services;
   const agent = await worker.agent();
-  const { summary } = await vscode.window.withProgress(
-    {
-      location: vscode.ProgressLocation.Notification,
-      title: vscode.l10n.t("Hermes is importing sessions"),
-      cancellable: true,
-    },
+  const { summary } = await withProgress(
+    vscode.l10n.t("Hermes is importing sessions"),
     async (progress, token) => {
       const cancellation = new AbortController();
       const listeners = vscode.Disposable.from(
@@ -88,6 +84,7 @@ async function runImport(services: Services, request: HermesImport): Promise<voi
         listeners.dispose();
       }
     },
+    true,
   );
   if ((await showInformation(summary, SHOW)) === SHOW) await vscode.commands.executeCommand("hermes.showHistory");
 }

@@ -6,7 +6,7 @@ import {
   type HermesWorktreeState,
   worktreeMethods,
 } from "../../agent-core/protocol/worktrees.ts";
-import { showInformation, showWarning, withErrorMessage } from "../notifications.ts";
+import { showInformation, showWarning, withErrorMessage, withProgress } from "../notifications.ts";
 import type { Services } from "../services.ts";
 import { conflictPrompt } from "./action-prompts.ts";
 
@@ -22,11 +22,7 @@ export async function newWorktree(services: Services): Promise<void> {
   });
   if (task === undefined) return;
   await withErrorMessage(vscode.l10n.t("No worktree was made"), async () => {
-    const place = {
-      location: vscode.ProgressLocation.Notification,
-      title: vscode.l10n.t("Hermes: making the worktree…"),
-    };
-    const { path, problems } = await vscode.window.withProgress(place, async () =>
+    const { path, problems } = await withProgress(vscode.l10n.t("Hermes: making the worktree…"), async () =>
       call(await services.worker.agent(), worktreeMethods.add, { cwd, name: task }),
     );
     for (const problem of problems) void showWarning(problem);

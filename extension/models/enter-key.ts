@@ -4,7 +4,7 @@ import * as vscode from "vscode";
 import { isLoopback } from "../../agent-core/platform/http/network-settings.ts";
 import { call } from "../../agent-core/protocol/method.ts";
 import { type HermesKeyCheck, type HermesProvider, settingsMethods } from "../../agent-core/protocol/settings.ts";
-import { showError } from "../notifications.ts";
+import { showError, withProgress } from "../notifications.ts";
 import type { Services } from "../services.ts";
 import { providersOf } from "./first-run.ts";
 import { askKeyPlace } from "./key-store.ts";
@@ -64,27 +64,21 @@ async function pickWay({ title, hasKey }: KeyTaker): Promise<"sign-in" | "key" |
 
 /** The agent stores the account or key in the home. */
 async function signIn(services: Services, provider: KeyTaker): Promise<boolean> {
-  const place = {
-    location: vscode.ProgressLocation.Notification,
-    title: vscode.l10n.t("Hermes: waiting for your sign-in to {0} in the browser…", provider.title),
-    cancellable: true,
-  };
-  const check = await vscode.window.withProgress(place, async (_, token) => {
+  const { name, title } = provider;
+  const waiting = vscode.l10n.t("Hermes: waiting for your sign-in to {0} in the browser…", title);
+  const signedIn = async (_: unknown, token: vscode.CancellationToken): Promise<HermesKeyCheck | undefined> => {
     const agent = await services.worker.agent();
     const cancel = new AbortController();
     token.onCancellationRequested(() => cancel.abort());
     try {
-      await agent.request(
-        methods.agent.authenticate,
-        { methodId: provider.name },
-        { cancellationSignal: cancel.signal },
-      );
+      await agent.request(methods.agent.authenticate, { methodId: name }, { cancellationSignal: cancel.signal });
     } catch (error) {
       if (token.isCancellationRequested) return undefined;
       throw error;
     }
-    return call(agent, settingsMethods.checkKey, { provider: provider.name });
-  });
+    return call(agent, settingsMethods.checkKey, { provider: name });
+  };
+  const check = await withProgress(waiting, signedIn, true);
   if (check === undefined) return false;
   await useKey(services, provider, { key: "", check }, startingChoice(services, provider, check));
   return true;
@@ -255,11 +249,7 @@ async function testKey(
   key: string,
 ): Promise<HermesKeyCheck> {
   if (key === "" && !needsAddress) return { ok: true, message: "", choices: [] };
-  const place = {
-    location: vscode.ProgressLocation.Notification,
-    title: vscode.l10n.t("Hermes: testing the key with {0}…", title),
-  };
-  return vscode.window.withProgress(place, async () => {
+  return withProgress(vscode.l10n.t("Hermes: testing the key with {0}…", title), async () => {
     const agent = await worker.agent();
     const params = { provider: name, key, ...(baseUrl !== undefined && { baseUrl }) };
     return call(agent, settingsMethods.checkKey, params);

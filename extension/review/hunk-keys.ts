@@ -17,30 +17,23 @@ export function revealHunk(
   direction: 1 | -1,
   args: readonly unknown[],
 ): Promise<void> {
-  return opener.inOrder(() => reveal(review, opener, direction, args));
-}
-
-async function reveal(
-  review: Review,
-  opener: ReviewOpener,
-  direction: 1 | -1,
-  args: readonly unknown[],
-): Promise<void> {
-  const places = review.documents.flatMap((uri) =>
-    review.hunks(uri).map(({ newStart }): CaretPlace => ({ uri, line: newStart })),
-  );
-  if (places.length === 0) return;
-  const from = startOf(places, { review, caret: opener.caret }, direction, args);
-  const next = places[(from + direction + places.length) % places.length];
-  if (next === undefined) return;
-  try {
-    await opener.caret.go(next, () => show(review, next, opener));
-  } catch (error) {
-    // The file may have gone without an event.
-    await review.refresh(next.uri);
-    if (review.find(next.uri) !== undefined) throw error;
-    await reveal(review, opener, direction, args);
-  }
+  return opener.inOrder(async function reveal(): Promise<void> {
+    const places = review.documents.flatMap((uri) =>
+      review.hunks(uri).map(({ newStart }): CaretPlace => ({ uri, line: newStart })),
+    );
+    if (places.length === 0) return;
+    const from = startOf(places, { review, caret: opener.caret }, direction, args);
+    const next = places[(from + direction + places.length) % places.length];
+    if (next === undefined) return;
+    try {
+      await opener.caret.go(next, () => show(review, next, opener));
+    } catch (error) {
+      // The file may have gone without an event.
+      await review.refresh(next.uri);
+      if (review.find(next.uri) !== undefined) throw error;
+      await reveal();
+    }
+  });
 }
 
 /** Opens a file directly at the hunk: otherwise it would show its last caret position for a moment. */
