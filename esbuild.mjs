@@ -7,6 +7,7 @@ import { grammars } from "./agent-core/host/syntax/syntax-problems.ts";
 import { lazyBuiltins } from "./scripts/lazy-builtins.ts";
 import { lazySchemas } from "./scripts/lazy-schemas.ts";
 import { mergeChunks } from "./scripts/merge-chunks.ts";
+import { packedModels } from "./scripts/packed-models.ts";
 import { readyMade } from "./scripts/ready-made.ts";
 
 const watch = process.argv.includes("--watch");
@@ -101,7 +102,7 @@ const bundles = {
       "page-worker": "agent-core/web/page-worker.ts",
     },
     ...node,
-    plugins: watch ? [playwright] : [playwright, readyMade, lazyBuiltins, lazySchemas],
+    plugins: watch ? [playwright] : [playwright, readyMade, lazyBuiltins, lazySchemas, packedModels],
     // Seen from dist/chunks, where the lazily loaded index and the parsers are.
     define: {
       ...shared.define,

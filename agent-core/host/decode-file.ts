@@ -66,12 +66,7 @@ export async function decodeAny(path: string, bytes: Buffer): Promise<DecodedFil
     const decoded = decodeUtf8(bytes);
     if (decoded !== undefined) return decoded;
   }
-  if (isCutUtf8(bytes))
-    return failure(
-      "encoding",
-      `${path} is not valid UTF-8: it ends in the middle of a character, so an edit could damage it.`,
-    );
-  // Few projects have such files, and the tables of all encodings take a while to load.
+  // Few projects have such files, and the tables of all encodings take a tenth of a second to load.
   const { decodeOther } = await import("./other-encodings.ts");
   const other = decodeOther(bytes);
   if (other !== undefined) return { ok: true, ...other };
@@ -88,17 +83,6 @@ function decodeUtf8(bytes: Buffer): DecodedFile | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** True for UTF-8 whose last character is not whole. One byte alone may be a letter of another encoding. */
-function isCutUtf8(bytes: Buffer): boolean {
-  try {
-    new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: true });
-  } catch {
-    return false;
-  }
-  const firstByte = bytes.findIndex((byte) => byte >= 0x80);
-  return firstByte >= 0 && firstByte < bytes.length - 1;
 }
 
 /** The bytes of a text in the encoding of a file. Rejects with an Error when it has characters that the encoding lacks. */

@@ -3,104 +3,99 @@
  * some characters: a text counts only if it gives the same bytes again.
  */
 import iconv from "iconv-lite";
+import { detectAll } from "jschardet";
 
 export type OtherText = { readonly text: string; readonly encoding: string; readonly hasMark: boolean };
 
-/** Share of zeros in the high bytes of UTF-16 without a mark: nearly all of a text is ASCII. */
-const ASCII_SHARE = 0.9;
+/** Encodings by their byte order marks. */
+const MARKS = { fffe0000: "utf-32le", "0000feff": "utf-32be", efbbbf: "", fffe: "utf-16le", feff: "utf-16be" };
+
+/** Name for UTF-8 with single bytes between its characters. Each is a character from U+F780, and the same byte again. */
+const MIXED = "UTF-8 with other bytes";
+/** Characters of UTF-8 in a row, or one byte that belongs to none. */
+const MIXED_PARTS =
+  /(?:(?!\xe0[\x80-\x9f]|\xed[\xa0-\xbf]|\xf0[\x80-\x8f]|\xf4[\x90-\xbf])(?:[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}))+|[\x80-\xff]/g;
+/** Bytes of UTF-8 for each other one. Short texts in EUC-JP reach 1.6 by chance. */
+const MIXED_SHARE = 2;
+
 /** Bytes that are looked at. */
 const PROBE_BYTES = 65_536;
-/** Share of usual characters in a text of the encoding. */
-const USUAL_SHARE = 0.6;
-
-/** Characters that a text in an encoding of two bytes has among its others; `lead`: usual first bytes. */
-const WIDE: readonly {
-  readonly name: string;
-  readonly usual: RegExp;
-  readonly lead?: readonly [number, number];
-  /** The second byte of a character may be any. */
-  readonly isDense?: true;
-}[] = [
-  { name: "shift_jis", usual: /[\u3000-\u30ff\u4e00-\u9fff\uff01-\uff5e]/, lead: [0x81, 0x97], isDense: true },
-  { name: "euc-jp", usual: /[\u3040-\u30ff\u3001\u3002]/ },
-  { name: "euc-kr", usual: /[\uac00-\ud7a3]/, lead: [0xb0, 0xc8] },
-  // The first half of the characters of GB 2312 and Big5 are the usual ones.
-  { name: "gb18030", usual: /[\u4e00-\u9fff\u3000-\u3011\uff01-\uff1f]/, lead: [0xa1, 0xd7] },
-  { name: "big5", usual: /[\u4e00-\u9fff\u3000-\u3011\uff01-\uff1f]/, lead: [0xa1, 0xc6], isDense: true },
-];
-/** Japanese text is at least so much kana; the rest is kanji. */
-const KANA_SHARE = 0.3;
+/** Programs and pictures show in so many bytes that they are no text. */
+const START_BYTES = 400;
+/** So few letters are names and signs, such as © or é, and mostly Western European. */
+const FEW = 3;
+/** Share of ASCII in UTF-16 without a mark: zeros are mostly the sign of a program. */
+const PLAIN_SHARE = 0.1;
+/** Encodings that lose a tie. */
+const RARE = /^(?:cp|mac)/i;
 
 /** Characters that no text has. */
-const CONTROL = /\ufffd|[^\P{Cc}\s]/u;
-
-/** Encodings by their byte order marks. */
-const MARKS = { fffe0000: "utf-32le", "0000feff": "utf-32be", fffe: "utf-16le", feff: "utf-16be" };
+const CONTROL = /\ufffd|[\p{Cn}\p{Cs}]|[^\P{Cc}\s]/u;
 
 export function decodeOther(bytes: Buffer): OtherText | undefined {
   const start = bytes.toString("hex", 0, 4);
-  const marked = Object.entries(MARKS).find(([mark]) => start.startsWith(mark));
-  if (marked !== undefined) return decoded(bytes, marked[1], true);
-  const probe = bytes.subarray(0, PROBE_BYTES);
-  if (probe.includes(0)) {
-    const [little, big] = [0, 1].map((first) => zeroShare(probe, 1 - first));
-    if ((little ?? 0) > ASCII_SHARE) return decoded(bytes, "utf-16le", false);
-    return (big ?? 0) > ASCII_SHARE ? decoded(bytes, "utf-16be", false) : undefined;
+  const [mark = "", marked = ""] = Object.entries(MARKS).find(([each]) => start.startsWith(each)) ?? [];
+  if (marked !== "") return decoded(bytes, marked, true);
+  const probe = probeOf(bytes);
+  const parts = probe.match(MIXED_PARTS) ?? [];
+  const foreign = parts.filter((part) => part.length === 1).length;
+  const isMixed = parts.join("").length - foreign >= MIXED_SHARE * foreign;
+  const isWestern = parts.length <= FEW && !/[\x80-\xff]{3}/.test(probe);
+  const western = isWestern ? ["windows-1252"] : [];
+  for (const name of [...(isMixed ? [MIXED] : western), ...guesses(probe), MIXED]) {
+    const found = decoded(bytes, name, name === MIXED && mark !== "");
+    if (found !== undefined && (!name.startsWith("utf-16") || isPlain(found.text))) return found;
   }
-  const wide = WIDE.map((each) => ({ name: each.name, share: usualShare(probe, each) }))
-    .filter(({ share }) => share > USUAL_SHARE)
-    .toSorted((first, second) => second.share - first.share)
-    .map(({ name }) => decoded(bytes, name, false))
-    .find((text) => text !== undefined);
-  const narrow = NARROW.toSorted((first, second) => oddities(probe, first) - oddities(probe, second));
-  return wide ?? narrow.map((name) => decoded(bytes, name, false)).find((text) => text !== undefined);
+  return undefined;
+}
+
+function isPlain(text: string): boolean {
+  return text.replaceAll(/[^\s!-~]/g, "").length >= PLAIN_SHARE * text.length;
+}
+
+/** The lines with bytes beyond ASCII, each byte as a character; the beginning of what may be UTF-16. */
+function probeOf(bytes: Buffer): string {
+  const latin = bytes.toString("latin1");
+  if (latin.slice(0, PROBE_BYTES).includes("\0")) return latin.slice(0, PROBE_BYTES);
+  const lines = latin.split(/(?<=\n)/).filter((line) => /[\x80-\xff]/.test(line));
+  return lines.join("").slice(0, PROBE_BYTES);
+}
+
+/** Encodings that the bytes may have, the likeliest first. */
+function* guesses(probe: string): Generator<string> {
+  const weight = (name: string, confidence: number): number => (RARE.test(name) ? 0.99 : 1) * confidence;
+  const found = detectAll(Buffer.from(probe, "latin1"), { minimumThreshold: 0 })
+    .map(({ encoding, confidence }) => ({ name: encoding?.toLowerCase() ?? "", confidence }))
+    .filter(({ name }) => iconv.encodingExists(name))
+    .toSorted((one, other) => weight(other.name, other.confidence) - weight(one.name, one.confidence));
+  for (const { name } of found) yield name;
 }
 
 /** Throws an Error for a text with characters that the encoding lacks. */
 export function encodeOther(text: string, encoding: string, hasMark: boolean): Buffer {
-  const bytes = iconv.encode(text, encoding, { addBOM: hasMark });
-  if (iconv.decode(bytes, encoding) === text) return bytes;
+  const bytes = bytesOf(text, encoding, hasMark);
+  if (textOf(bytes, encoding) === text) return bytes;
   throw new Error(`it has characters that ${encoding}, the file's encoding, lacks. Nothing was written`);
 }
 
 function decoded(bytes: Buffer, encoding: string, hasMark: boolean): OtherText | undefined {
-  const text = iconv.decode(bytes, encoding);
-  const isText = !CONTROL.test(text) && iconv.encode(text, encoding, { addBOM: hasMark }).equals(bytes);
+  const start = textOf(bytes.subarray(0, START_BYTES), encoding).slice(0, -3); // a character may be cut
+  if (CONTROL.test(start)) return undefined;
+  const text = textOf(bytes, encoding);
+  const isText = !CONTROL.test(text) && bytesOf(text, encoding, hasMark).equals(bytes);
   return isText ? { text, encoding, hasMark } : undefined;
 }
 
-function zeroShare(bytes: Buffer, first: number): number {
-  let zeros = 0;
-  for (let at = first; at < bytes.length; at += 2) if (bytes[at] === 0) zeros += 1;
-  return (2 * zeros) / bytes.length;
+function textOf(bytes: Buffer, encoding: string): string {
+  if (encoding !== MIXED) return iconv.decode(bytes, encoding);
+  const text = bytes.toString("latin1").replace(MIXED_PARTS, (part) => {
+    return part.length > 1 ? Buffer.from(part, "latin1").toString() : String.fromCharCode(0xf700 + part.charCodeAt(0));
+  });
+  return text.replace(/^\ufeff/, "");
 }
 
-type Wide = (typeof WIDE)[number];
-
-/** Share of usual ones among the characters beyond ASCII; 0 when the bytes are none of this encoding. */
-function usualShare(probe: Buffer, wide: Wide): number {
-  const { name, usual, lead } = wide;
-  const text = iconv.decode(probe, name).slice(0, -1); // a cut character may end the probe
-  const beyond = [...text].filter((character) => character > "\u007f");
-  if (text.includes("\ufffd") || beyond.length === 0) return 0;
-  const common = beyond.filter(
-    (character) => usual.test(character) && (lead === undefined || isUsual(character, wide)),
-  );
-  const share = common.length / beyond.length;
-  return lead === undefined ? Math.min(1, share / KANA_SHARE) * (1 - 0.001) : share;
-}
-
-function isUsual(character: string, { name, lead: [low, high] = [0, 0], isDense }: Wide): boolean {
-  const [first = 0, second = 0] = iconv.encode(character, name);
-  return first >= low && first <= high && (isDense === true || second >= 0xa1);
-}
-
-/** Encodings of one byte, the usual ones first. */
-const NARROW = ["windows-1252", "windows-1251", "windows-1250", "windows-1253", "koi8-r", "cp866"];
-/** Signs of a wrong encoding: capitals and symbols inside of words, two alphabets in one, Latin words without a plain letter. */
-const ODD =
-  /\p{Ll}\p{Lu}|\p{L}[^\p{L}\p{P}\s\d_=+<>$^|~]+\p{L}|\p{L}[¿¡]\p{L}|\p{Script=Latin}[\p{Script=Cyrillic}\p{Script=Greek}]|[\p{Script=Cyrillic}\p{Script=Greek}]\p{Script=Latin}|(?![a-zA-Z])\p{Script=Latin}(?![a-zA-Z])\p{Script=Latin}(?![a-zA-Z])\p{Script=Latin}/gu;
-
-function oddities(probe: Buffer, encoding: string): number {
-  return iconv.decode(probe, encoding).match(ODD)?.length ?? 0;
+function bytesOf(text: string, encoding: string, hasMark: boolean): Buffer {
+  if (encoding !== MIXED) return iconv.encode(text, encoding, { addBOM: hasMark });
+  const parts = `${hasMark ? "\ufeff" : ""}${text}`.split(/([\uf780-\uf7ff]+)/);
+  return Buffer.concat(parts.map((part, index) => Buffer.from(part, index % 2 === 0 ? "utf8" : "latin1")));
 }

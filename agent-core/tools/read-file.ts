@@ -55,6 +55,7 @@ async function run({ path, offset, limit }: Input, context: ToolContext): Promis
   const shown = lines.slice(offset - 1, last).map((line, index) => `${offset + index}|${cutLine(line)}`);
   if (last < lines.length) shown.push(`[lines ${offset}-${last} of ${lines.length}; continue with offset ${last + 1}]`);
   if (read.isUnchecked) shown.push(UNCHECKED);
+  if (read.encoding !== undefined) shown.push(`[read as ${read.encoding}; edits keep this encoding]`);
   return { ok: true, text: shown.join("\n") };
 }
 

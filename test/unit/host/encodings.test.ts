@@ -1,4 +1,5 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import iconv from "iconv-lite";
@@ -40,6 +41,99 @@ test.each([
   const removed = await files.guardedWrite({ path, expected: after, after: null, purpose: "edit" }, signal);
   expect(removed.ok && (await removed.restore?.())?.ok).toBe(true);
   expect(readFileSync(path)).toEqual(iconv.encode(after, encoding, { addBOM }));
+});
+
+const require = createRequire(import.meta.url);
+/** Messages of TypeScript in a language, or of zod. */
+function sentencesIn(language: string): readonly string[] {
+  const [maker, name] = language.split("/");
+  if (maker === "typescript")
+    return Object.values(require(`typescript/lib/${name}/diagnosticMessages.generated.json`) as object).slice(40, 70);
+  const source = readFileSync(join(require.resolve("zod"), `../v4/locales/${name}.js`), "utf8");
+  return [...source.matchAll(/"([^"\n]*[^\0-\x7f][^"\n]*)"/g)].map(([, text = ""]) => text);
+}
+
+test.each([
+  ["windows-1250", "typescript/pl"],
+  ["windows-1250", "typescript/cs"],
+  ["windows-1250", "zod/hu"],
+  ["windows-1250", "zod/sl"],
+  ["windows-1251", "typescript/ru"],
+  ["windows-1251", "zod/uk"],
+  ["windows-1251", "zod/bg"],
+  ["windows-1252", "typescript/fr"],
+  ["windows-1252", "typescript/de"],
+  ["windows-1252", "typescript/pt-br"],
+  ["windows-1252", "zod/sv"],
+  ["windows-1253", "zod/el"],
+  ["windows-1254", "typescript/tr"],
+  ["windows-1255", "zod/he"],
+  ["windows-1256", "zod/ar"],
+  ["windows-1257", "zod/lt"],
+  ["koi8-r", "typescript/ru"],
+  ["koi8-u", "zod/uk"],
+  ["cp866", "typescript/ru"],
+  ["cp852", "typescript/pl"],
+  ["iso-8859-2", "typescript/cs"],
+  ["iso-8859-5", "typescript/ru"],
+  ["iso-8859-7", "zod/el"],
+  ["iso-8859-15", "typescript/fr"],
+  ["macintosh", "typescript/fr"],
+  ["gbk", "typescript/zh-cn"],
+  ["gb18030", "typescript/zh-cn"],
+  ["big5", "typescript/zh-tw"],
+  ["shift_jis", "typescript/ja"],
+  ["euc-jp", "typescript/ja"],
+  ["euc-kr", "typescript/ko"],
+  ["utf-16le", "typescript/ja"],
+  ["utf-16be", "typescript/ru"],
+])(
+  "a source file in %s with comments of %s shows its letters, and keeps its other bytes",
+  async (encoding, language) => {
+    const comments = sentencesIn(language).slice(0, 12);
+    const whole = comments.map((comment, index) => `// ${comment}\nconst value${index} = load(${index});\n`).join("");
+    const bytes = iconv.encode(whole, encoding, { addBOM: false });
+    const text = iconv.decode(bytes, encoding);
+    writeFileSync(path, bytes);
+    expect(await files.readText(path, signal)).toMatchObject({ ok: true, text });
+    const after = text.replace("value3", "third");
+    expect(await files.guardedWrite({ path, expected: text, after, purpose: "edit" }, signal)).toMatchObject({
+      ok: true,
+    });
+    expect(readFileSync(path)).toEqual(iconv.encode(after, encoding, { addBOM: false }));
+  },
+);
+
+test.each([
+  ["a Latin-1 name in an old comment", ["// Größe — 寸法\n// by Jos", 0xe9, "\nlet a = 1;\n"]],
+  ["a character that is cut at the end", ["# naïve café\na = 1\n# ", 0xe2, 0x82]],
+  ["a character that is cut inside", ["# 日本", 0xe6, 0x97, "\n# 日本語\na = 1\n"]],
+  ["half a pair in CESU-8", ["a = 1 # 😀😀😀", 0xed, 0xa0, 0xbd, "\n"]],
+  ["a byte order mark and a foreign byte", ["\ufeffa = 1 // é", 0xff, "\n"]],
+  ["an overlong slash", ["a = 1 // ééé", 0xc0, 0xaf, "\n"]],
+])("UTF-8 with %s is read as UTF-8, and each byte stays", async (_, parts) => {
+  const bytes = Buffer.concat(
+    parts.map((part) => (typeof part === "string" ? Buffer.from(part) : Buffer.from([part]))),
+  );
+  writeFileSync(path, bytes);
+  const shown = parts.map((part) => (typeof part === "string" ? part : String.fromCharCode(0xf700 + part))).join("");
+  const text = shown.replace("\ufeff", "");
+  expect(await files.readText(path, signal)).toMatchObject({ ok: true, text, encoding: "UTF-8 with other bytes" });
+  const after = text.replace("a = 1", "a = 'é€'");
+  expect(await files.guardedWrite({ path, expected: text, after, purpose: "edit" }, signal)).toMatchObject({
+    ok: true,
+  });
+  const latin = bytes.toString("latin1").replace("a = 1", Buffer.from("a = 'é€'").toString("latin1"));
+  expect(readFileSync(path).toString("latin1")).toBe(latin);
+});
+
+test("a joined pair of foreign bytes that would become a letter is refused", async () => {
+  const bytes = Buffer.concat([Buffer.from("é€ 1 "), Buffer.from([0xc3]), Buffer.from(" "), Buffer.from([0xa9])]);
+  writeFileSync(path, bytes);
+  const expected = "é€ 1 \uf7c3 \uf7a9";
+  const write = { path, expected, after: "é€ 1 \uf7c3\uf7a9", purpose: "edit" } as const;
+  expect((await files.guardedWrite(write, signal)).ok).toBe(false);
+  expect(readFileSync(path)).toEqual(bytes);
 });
 
 test("characters that the encoding lacks are refused, and the file stays", async () => {
