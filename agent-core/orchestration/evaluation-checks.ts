@@ -4,11 +4,13 @@
  */
 
 import { resolve } from "node:path";
-import { TASK_TYPES, type TaskType } from "../messages/task-type.ts";
 import { bothEnds } from "../platform/one-line.ts";
 import { wrapData } from "../prompt/injection-scan.ts";
 import { isCheckCommand } from "../sessions/session-outcomes.ts";
 import type { ChangedFile } from "./task-result.ts";
+
+const TASK_TYPES = ["code", "data", "research", "writing", "other"] as const;
+export type TaskType = (typeof TASK_TYPES)[number];
 
 /** Result of a sub-task, from its journal. */
 export type EvaluatedResult = {

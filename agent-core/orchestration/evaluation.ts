@@ -4,7 +4,6 @@
  */
 import { createHash } from "node:crypto";
 import * as z from "zod";
-import type { TaskType } from "../messages/task-type.ts";
 import { messageOf } from "../platform/errors.ts";
 import { parseRepairedJson } from "../platform/json.ts";
 import type { HermesVerdict } from "../protocol/delegation.ts";
@@ -14,6 +13,7 @@ import {
   factsText,
   failedFact,
   judgeRequest,
+  type TaskType,
   taskTypeOf,
 } from "./evaluation-checks.ts";
 import type { Evaluate } from "./task-run.ts";

@@ -81,7 +81,7 @@ export type LearningState = z.infer<typeof LearningState>;
 export const Rate = z.object({
   /** A share of 1 ends with `_rate` or `_score`: `task_success_rate`, `avg_feedback_score`, `tool_error_rate`. */
   name: z.string(),
-  /** Tool, model or task type; absent: all. */
+  /** Tool, model or skill; absent: all. */
   of: z.string().exactOptional(),
   value: z.number(),
   n: z.number(),

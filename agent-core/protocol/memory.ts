@@ -29,13 +29,6 @@ export type HermesMemory = z.infer<typeof HermesMemory>;
 /** `callId`: of a tool call, or of a notice about the memory. */
 export const HermesMemoryUndo = inSession.extend({ callId: z.string() });
 
-/** `text`: the whole entry. `project`: as in the list. */
-export const HermesMemoryRemoval = z.object({
-  target: HermesMemoryTarget,
-  project: z.string().exactOptional(),
-  text: z.string().min(1),
-});
-
 /** `message`: outcome in one line, for the user. `ok`: false when an entry was changed since then. */
 export const HermesMemoryUndone = z.object({ ok: z.boolean(), message: z.string() });
 export type HermesMemoryUndone = z.infer<typeof HermesMemoryUndone>;
@@ -43,7 +36,5 @@ export type HermesMemoryUndone = z.infer<typeof HermesMemoryUndone>;
 export const memoryMethods = {
   /** Fails with -32603 when the memory is off or cannot be read. */
   list: { name: "_hermes/memory/list", params: nothing, result: HermesMemory },
-  /** Removes an entry. `/memory undo` restores it. */
-  remove: { name: "_hermes/memory/remove", params: HermesMemoryRemoval, result: HermesMemoryUndone },
   undo: { name: "_hermes/memory/undo", params: HermesMemoryUndo, result: HermesMemoryUndone },
 };

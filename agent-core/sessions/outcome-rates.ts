@@ -1,13 +1,9 @@
 /** Rates of the health report: the definition of each, and its samples in the outcomes of a session's day. */
-import type { TaskType } from "../messages/task-type.ts";
 import type { JournalEntry } from "./entry.ts";
 import { addEntry, noOutcome, noProgress, type Outcome, type Sums } from "./session-outcomes.ts";
 
 /** Groups of a rate besides all together. */
-export type RateGroup = "type" | "model" | "tool" | "skill";
-
-/** Outcomes of one session on one day, which count as one task when a turn ended. */
-export type DayOutcome = Outcome & { readonly taskType: TaskType | null };
+export type RateGroup = "model" | "tool" | "skill";
 
 type RateDefinition = {
   /** For people. A task is the work of one session on one day. */
@@ -17,16 +13,15 @@ type RateDefinition = {
   /** Direction of a change for the worse; null: neither is. */
   readonly worse: "higher" | "lower" | null;
   readonly groups: readonly RateGroup[];
-  /** Count, sum and sum of squares of the day's samples. */
-  readonly samples: (day: DayOutcome) => Sums;
+  /** Count, sum and sum of squares of the samples of one session on one day, which are one task when a turn ended. */
+  readonly samples: (day: Outcome) => Sums;
 };
 
 const NONE: Sums = [0, 0, 0];
 const one = (value: number): Sums => [1, value, value * value];
 const share = (cases: number, all: number): Sums => [all, cases, cases];
-const perTask = (day: DayOutcome, value: number): Sums => (isTask(day) ? one(value) : NONE);
+const perTask = (day: Outcome, value: number): Sums => (isTask(day) ? one(value) : NONE);
 const scaled = ([count, sum, squares]: Sums, unit: number): Sums => [count, sum / unit, squares / (unit * unit)];
-const tasks = ["type", "model"] as const;
 const MS_PER_SECOND = 1_000;
 
 export const RATES = {
@@ -35,7 +30,7 @@ export const RATES = {
       "Share of tasks that ended well: the last turn ended by itself, the last test or build passed, and the feedback score is not below 0.5.",
     kind: "share",
     worse: "lower",
-    groups: tasks,
+    groups: ["model"],
     samples: (day) => perTask(day, Number(isSuccess(day))),
   },
   avg_feedback_score: {
@@ -43,7 +38,7 @@ export const RATES = {
       "Mean feedback score of the tasks that have one: share of kept lines, last test or build, and 0 for each correction, early rewind, refused permission and failed turn.",
     kind: "share",
     worse: "lower",
-    groups: tasks,
+    groups: ["model"],
     samples: (day) => {
       const { score } = scoreOf(day);
       return score === null ? NONE : perTask(day, score);
@@ -62,7 +57,7 @@ export const RATES = {
       "Share of tool calls that repeat a tool right after it failed, and of delegated tasks that ran more than once.",
     kind: "share",
     worse: "higher",
-    groups: tasks,
+    groups: ["model"],
     samples: (day) => {
       const [calls] = callSums(Object.values(day.calls));
       return share(day.repeats, calls + day.evaluated);
@@ -73,14 +68,14 @@ export const RATES = {
       "Share of tasks that the agent gave back: an evaluation asked the user, or a turn ended in an error or at its limit.",
     kind: "share",
     worse: "higher",
-    groups: tasks,
+    groups: ["model"],
     samples: (day) => perTask(day, Number(day.escalations + day.failedTurns > 0)),
   },
   context_overflow_rate: {
     sentence: "Share of tasks in which the provider refused a request as too long.",
     kind: "share",
     worse: "higher",
-    groups: tasks,
+    groups: ["model"],
     samples: (day) => perTask(day, Number(day.overflows > 0)),
   },
   refused_permission_rate: {
@@ -101,7 +96,7 @@ export const RATES = {
     sentence: "Messages of a task that follow an edit which the user took back.",
     kind: "mean",
     worse: "higher",
-    groups: tasks,
+    groups: ["model"],
     samples: (day) => perTask(day, day.corrections),
   },
   turn_seconds: {
@@ -122,14 +117,14 @@ export const RATES = {
     sentence: "Input and output tokens of a task.",
     kind: "mean",
     worse: null,
-    groups: tasks,
+    groups: ["model"],
     samples: (day) => perTask(day, day.tokens),
   },
   usd_per_task: {
     sentence: "Cost of a task, as far as the prices are known.",
     kind: "mean",
     worse: null,
-    groups: tasks,
+    groups: ["model"],
     samples: (day) => perTask(day, day.usd),
   },
 } as const satisfies Readonly<Record<string, RateDefinition>>;
@@ -141,17 +136,15 @@ export function rateDefinition(name: RateName): RateDefinition {
 }
 
 /** Samples of a rate in each of its groups, by the group's name; undefined is all together. */
-export function samplesOf(name: RateName, day: DayOutcome): readonly (readonly [string | undefined, Sums])[] {
+export function samplesOf(name: RateName, day: Outcome): readonly (readonly [string | undefined, Sums])[] {
   const definition = rateDefinition(name);
   const all = definition.samples(day);
   const found = definition.groups.flatMap((group) => groupSamples(group, day, all));
   return [[undefined, all] as const, ...found].filter(([, [count]]) => count > 0);
 }
 
-function groupSamples(group: RateGroup, day: DayOutcome, all: Sums): readonly (readonly [string, Sums])[] {
+function groupSamples(group: RateGroup, day: Outcome, all: Sums): readonly (readonly [string, Sums])[] {
   switch (group) {
-    case "type":
-      return day.taskType === null ? [] : [[day.taskType, all]];
     case "model":
       return day.model === null ? [] : [[day.model, all]];
     case "tool":
@@ -166,7 +159,7 @@ export function isTask({ turns }: Outcome): boolean {
   return turns > 0;
 }
 
-function isSuccess(day: DayOutcome): boolean {
+function isSuccess(day: Outcome): boolean {
   const { score } = scoreOf(day);
   return day.ended === "end_turn" && day.check !== 0 && (score === null || score >= 0.5);
 }

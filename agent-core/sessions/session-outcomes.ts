@@ -3,8 +3,6 @@
  * index can continue where it stopped.
  */
 import * as z from "zod";
-import { typedText } from "../messages/message.ts";
-import { classifyTask, TASK_TYPES } from "../messages/task-type.ts";
 import type { EntryOf, JournalEntry } from "./entry.ts";
 
 /** A message is taken back because of the answer to it when at most this many user messages follow it. */
@@ -67,8 +65,6 @@ export const outcomeSchema = z.object({
 export type Outcome = z.infer<typeof outcomeSchema>;
 
 export const progressSchema = z.object({
-  /** By the first message; null before it. */
-  taskType: z.enum(TASK_TYPES).nullable(),
   /** Positions of the user's messages, and those before the last rewind with its count. */
   positions: z.array(z.number()),
   before: z.object({ positions: z.array(z.number()), counted: z.boolean() }).nullable(),
@@ -116,7 +112,6 @@ export function noOutcome(): Outcome {
 
 export function noProgress(): OutcomeProgress {
   return {
-    taskType: null,
     positions: [],
     before: null,
     restored: null,
@@ -206,8 +201,6 @@ function addMessage(outcome: Outcome, progress: OutcomeProgress, { message, posi
     }
   }
   if (message.role !== "user" || message.synthetic === true) return;
-  const text = typedText(message.content);
-  progress.taskType ??= classifyTask(text);
   if (progress.undone) outcome.corrections += 1;
   progress.undone = false;
   outcome.prompts += 1;

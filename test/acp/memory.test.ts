@@ -4,7 +4,6 @@ import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { systemClock } from "../../agent-core/platform/clock.ts";
 import { AcpAgent } from "../support/acp-agent.ts";
-import type { Json } from "../support/acp-client.ts";
 import { call, callTools, type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
 
 let model: ModelServer;
@@ -135,7 +134,7 @@ test("an injected clock dates the session, its prompt and the writes of its memo
   expect(readFileSync(join(later.home, "memories", "LEDGER.jsonl"), "utf8")).toContain(`"at":${noon}`);
 });
 
-test("a client lists the notes of each project, removes an entry, and /memory removes and restores", async () => {
+test("a client lists the notes of each project", async () => {
   const folder = join(dirname(file()), "projects", "alpha-1a2b3c4d");
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "MEMORY.md"), "The gate is zq7.\n§\nThe lane is 4.\n");
@@ -145,16 +144,6 @@ test("a client lists the notes of each project, removes an entry, and /memory re
   expect(result).toMatchObject({
     files: [{}, {}, { target: "project", project, path: join(folder, "MEMORY.md"), entries: texts }],
   });
-  const remove = (params: object) => agent.request("_hermes/memory/remove", params as Json);
-  expect((await remove({ target: "project", project, text: "The lane is 4." })).result).toEqual({
-    ok: true,
-    message: "Removed from the memory: The lane is 4.",
-  });
-  expect(readFileSync(join(folder, "MEMORY.md"), "utf8")).not.toContain("lane");
-  expect((await remove({ target: "project", project, text: "The lane is 4." })).result).toMatchObject({ ok: false });
-  expect((await remove({ target: "project", project: "../..", text: "x" })).error).toMatchObject({ code: -32602 });
-  expect(await answer("/memory undo")).toBe("Restored in the memory: The lane is 4.");
-  expect(readFileSync(join(folder, "MEMORY.md"), "utf8")).toContain("The lane is 4.");
 });
 
 test("in Auto, a note that only a file says asks, and one of the user's words does not", async () => {

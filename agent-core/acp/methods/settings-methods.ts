@@ -128,15 +128,6 @@ export function registerMemoryMethods(app: AgentApp, server: AgentServer): void 
     });
     return { files: await Promise.all(files) };
   });
-  onClientRequest(app, memoryMethods.remove, async ({ params: { target, project, text } }) => {
-    const memory = await memoryOf();
-    const isKnown = project === undefined || (await memory.projects()).includes(project);
-    if (!isKnown || (target === "project") !== (project !== undefined)) {
-      throw invalidParams("project", "expected a name from _hermes/memory/list for the target `project`, else none");
-    }
-    const of = project === undefined ? memory : memory.ofProject(project);
-    return of.remove(target, text, { sessionId: "" }).catch(throwRequestError);
-  });
   onClientRequest(app, memoryMethods.undo, async ({ params: { sessionId, callId }, signal }) =>
     (await answers()).undoCall(server.session(sessionId).agent, callId, signal).catch(throwRequestError),
   );

@@ -109,7 +109,7 @@ function wasmPath(): string {
 }
 
 /** Changes with the tables and their contents. SQLite keeps it as `user_version`. Another version is built again. */
-export const INDEX_VERSION = 10;
+export const INDEX_VERSION = 11;
 
 /**
  * `position` is the message's position in its session, from 0. Unlike a row id it survives a rebuild. `is_readable` is
@@ -132,7 +132,6 @@ CREATE TABLE sessions(
   cwd TEXT NOT NULL DEFAULT '',
   source TEXT,
   origin TEXT NOT NULL DEFAULT 'user',
-  task_type TEXT,
   progress TEXT,
   title TEXT,
   folded_title TEXT,

@@ -1,10 +1,9 @@
 /** Outcomes in the index: one row for each session and day, and the sums of many rows for a report. */
 import type { Database } from "sql.js";
 import * as z from "zod";
-import { TASK_TYPES } from "../../messages/task-type.ts";
 import { localDate } from "../../platform/clock.ts";
 import type { JournalEntry } from "../entry.ts";
-import { type DayOutcome, isTask, RATES, type RateName, rateDefinition, samplesOf } from "../outcome-rates.ts";
+import { isTask, RATES, type RateName, rateDefinition, samplesOf } from "../outcome-rates.ts";
 import {
   addEntry,
   noOutcome,
@@ -50,11 +49,7 @@ function store(
     const facts = JSON.stringify(outcome);
     database.run("INSERT OR REPLACE INTO outcomes(session, day, facts) VALUES(?, ?, ?)", [number, day, facts]);
   }
-  database.run("UPDATE sessions SET progress = ?, task_type = ? WHERE number = ?", [
-    JSON.stringify(progress),
-    progress.taskType,
-    number,
-  ]);
+  database.run("UPDATE sessions SET progress = ? WHERE number = ?", [JSON.stringify(progress), number]);
 }
 
 const factsRow = z.object({ facts: z.string() });
@@ -68,7 +63,7 @@ function storedDay(database: Database, number: number, day: string): Outcome {
 /** Days from `from` to `to`, both included, except those in `without`. Local dates, `2026-11-23`. */
 export type DayWindow = { readonly from: string; readonly to: string; readonly without?: readonly string[] };
 
-/** Sums of a rate in one window. `of`: tool, model, task type or skill; undefined: all. */
+/** Sums of a rate in one window. `of`: tool, model or skill; undefined: all. */
 export type RateSums = {
   readonly name: RateName;
   readonly of: string | undefined;
@@ -84,12 +79,7 @@ export type WindowSums = {
   readonly rates: readonly RateSums[];
 };
 
-const dayRow = z.object({
-  id: z.string(),
-  day: z.string(),
-  taskType: z.enum(TASK_TYPES).nullable(),
-  facts: z.string(),
-});
+const dayRow = z.object({ id: z.string(), day: z.string(), facts: z.string() });
 
 /** Sums of all rates in each of the windows, in one pass. */
 export function outcomeSums(database: Database, windows: readonly DayWindow[]): readonly WindowSums[] {
@@ -100,16 +90,16 @@ export function outcomeSums(database: Database, windows: readonly DayWindow[]): 
       .map(({ to }) => to)
       .sort()
       .at(-1) ?? "";
-  const statement = `SELECT s.id AS id, o.day AS day, s.task_type AS taskType, o.facts AS facts
+  const statement = `SELECT s.id AS id, o.day AS day, o.facts AS facts
     FROM outcomes o JOIN sessions s ON s.number = o.session
     WHERE o.day BETWEEN ? AND ? ORDER BY o.day DESC, s.updated_at DESC`;
-  for (const { id, day, taskType, facts } of rows(database, dayRow, statement, [first, last])) {
+  for (const { id, day, facts } of rows(database, dayRow, statement, [first, last])) {
     const within = collected.filter(
       ({ window: { from, to, without } }) => day >= from && day <= to && without?.includes(day) !== true,
     );
     if (within.length === 0) continue;
     // `addOutcomes` wrote it, and the snapshot has a hash: a check of 10,000 rows would take a quarter of a second.
-    const outcome: DayOutcome = { ...(JSON.parse(facts) as Outcome), taskType };
+    const outcome = JSON.parse(facts) as Outcome;
     for (const { sums } of within) sums.add(id, outcome);
   }
   return collected.map(({ sums }) => sums.result);
@@ -126,7 +116,7 @@ class Collected {
   #tokens = 0;
   #usd = 0;
 
-  add(id: string, day: DayOutcome): void {
+  add(id: string, day: Outcome): void {
     if (isTask(day)) this.#sessions.add(id);
     this.#tokens += day.tokens;
     this.#usd += day.usd;

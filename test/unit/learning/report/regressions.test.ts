@@ -18,7 +18,7 @@ function seeded(seed: number): () => number {
 
 const GROUPS: readonly (readonly [RateName, string | undefined, number])[] = [
   ...(["task_success_rate", "escalation_rate", "context_overflow_rate", "retry_rate"] as const).flatMap((name) =>
-    [undefined, "code", "research", "m"].map((of) => [name, of, name === "task_success_rate" ? 0.8 : 0.1] as const),
+    [undefined, "local:m", "local:n", "m"].map((of) => [name, of, name === "task_success_rate" ? 0.8 : 0.1] as const),
   ),
   ...["terminal", "read_file", "patch"].map((of) => ["tool_error_rate", of, 0.05] as const),
   ["corrections_per_task", undefined, 0.3],

@@ -45,7 +45,6 @@ test("the report counts known outcomes exactly, each with n and the baseline", a
   expect(made).toMatchObject({ date: "2026-11-23", sessions: 9, regressions: [] });
   expect(made.totals).toEqual({ tokens: 9_000, usd: 0, learningTokens: 0, learningUsd: 0 });
   expect(rate(made, "task_success_rate")).toMatchObject({ value: 7 / 9, n: 9, baseline: 0 });
-  expect(rate(made, "task_success_rate", "writing")).toMatchObject({ value: 0, n: 1 });
   expect(rate(made, "avg_feedback_score")).toMatchObject({ value: 0, n: 2 });
   expect(rate(made, "tool_error_rate")).toMatchObject({ value: 1 / 16, n: 16 });
   expect(rate(made, "tool_error_rate", "terminal")).toMatchObject({ value: 0.25, n: 4 });
@@ -77,7 +76,7 @@ test("the text leaves out parts of a figure, and dollars of models without a kno
     period: { from: 0, to: 1 },
     sessions: 5,
     regressions: [],
-    rates: [rate("retry_rate"), rate("retry_rate", "code"), rate("retry_rate", "data", 2), rate("usd_per_task")],
+    rates: [rate("retry_rate"), rate("retry_rate", "local:m"), rate("retry_rate", "local:n", 2), rate("usd_per_task")],
     totals: { tokens: 1_200, usd: 0, learningTokens: 0, learningUsd: 0 },
   });
   expect(text.match(/^- .*/gm)).toEqual(["- retry rate: 0.0 % (5 cases, too few to tell)"]);
@@ -110,7 +109,7 @@ test("the report compares the week with the weeks before, without the days that 
   const made = await run();
   const worse = made.regressions.map(({ rate: name, of }) => [name, of]);
   expect(worse).toContainEqual(["task_success_rate", undefined]);
-  expect(worse).toContainEqual(["escalation_rate", "code"]);
+  expect(worse).toContainEqual(["escalation_rate", "local:m"]);
   expect(made.regressions[0]?.sessions).toHaveLength(10);
   expect(rate(made, "task_success_rate")).toMatchObject({ baseline: 1 });
 });
