@@ -30,6 +30,8 @@ export type Policy = {
   isPlanning(): boolean;
   /** True for a file (absolute) that may hold keys. */
   isSecret(path: string): boolean;
+  /** The text without values of the workspace's secret files, unless the user lets the session read them. */
+  hideSecrets(text: string): Promise<string>;
   /** The mode has changed. A lasting answer calls it, too. */
   changed(): void;
   /** Calls `listener` after each change. Returns a function that ends this. */
@@ -280,6 +282,11 @@ export function sessionPolicy({
     },
     isPlanning: () => mode() === "plan",
     isSecret: (path) => secretReason(path, base) !== undefined,
+    async hideSecrets(text) {
+      if (!asks) return text;
+      const { hideSecretValues } = await import("../approval/egress.ts");
+      return hideSecretValues(text, { scope: base, grants });
+    },
     warmUp: () =>
       loadPolicy().then(
         () => undefined,

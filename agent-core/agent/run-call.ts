@@ -239,7 +239,9 @@ async function authorizeAndRun(
     services.notify.toolProgress({ type: "finished", callId: call.id, name: tool.name, result, durationMs });
   });
   durationMs = services.monotonicNow() - start;
-  return returned;
+  // The user's own answer shows what the command prints.
+  if (tool.kind !== "execute" || decision.kind === "ask") return returned;
+  return { ...returned, text: await services.policy.hideSecrets(returned.text) };
 }
 
 type CallTool = NonNullable<ToolContext["callTool"]>;

@@ -5,7 +5,7 @@
 import { statSync } from "node:fs";
 import { parseEnv } from "node:util";
 import { readTextSync } from "../platform/text-file.ts";
-import { holdsSecret, holdsValue, redact, secretsOf } from "../providers/redact.ts";
+import { holdsSecret, holdsValue, redact, SHORTEST_SECRET, secretsOf } from "../providers/redact.ts";
 import type { CommandScope } from "./command-scope.ts";
 import type { CommandVerdict } from "./command-verdict.ts";
 import {
@@ -148,18 +148,37 @@ export function decideBrowse(
 }
 
 function ownSecrets({ secrets = [], scope }: PolicyContext): readonly string[] {
-  return [...secrets, ...secretValues(scope)];
+  return [...secrets, ...secretFiles(scope).flatMap(({ values }) => values)];
+}
+
+/**
+ * The output of a command without values of secret files that the user has not agreed to show: code in the sandbox reads these
+ * files, and no reading of a command tells what an unknown program prints. Words of letters alone stay, as in `postgres`.
+ */
+export function hideSecretValues(text: string, { scope, grants }: Pick<PolicyContext, "scope" | "grants">): string {
+  return secretFiles(scope)
+    .filter(({ path }) => !grants.covers([{ row: `reading: ${path}` }]))
+    .flatMap(({ path, values }) => values.map((value) => ({ value, note: `[hidden: it stands in ${path}]` })))
+    .filter(({ value }) => value.length >= SHORTEST_SECRET && !/^[a-z]*$/i.test(value))
+    .toSorted((one, other) => other.value.length - one.value.length)
+    .reduce((shown, { value, note }) => shown.replaceAll(value, note), text);
 }
 
 const MAX_SETTINGS_BYTES = 65_536;
 const MAX_SETTINGS_FILES = 50;
+/** Letters and digits of a key: no word, version or name of a host has as many in a row. */
+const KEY_RUN = /(?=[A-Za-z+]*\d[A-Za-z+]*\d)(?=\d*[A-Za-z])[A-Za-z\d+]{14,}/g;
 
-/** Secrets in the workspace's files of variables: code in the sandbox reads them, and prints them for the model. */
-function secretValues(scope: CommandScope): readonly string[] {
-  const files = scope.roots.flatMap((root) => secretsBelow(root, scope)).filter((path) => /\.env[^/]*$/.test(path));
-  return files.slice(0, MAX_SETTINGS_FILES).flatMap((path) => {
+type SecretFile = { readonly path: string; readonly values: readonly string[] };
+
+/** Secret files of the workspace with the keys in them. */
+function secretFiles(scope: CommandScope): readonly SecretFile[] {
+  const paths = [...new Set(scope.roots.flatMap((root) => secretsBelow(root, scope)))];
+  return paths.slice(0, MAX_SETTINGS_FILES).flatMap((path) => {
     try {
-      return statSync(path).size > MAX_SETTINGS_BYTES ? [] : secretsOf(parseEnv(readTextSync(path)));
+      if (statSync(path).size > MAX_SETTINGS_BYTES) return [];
+      const text = readTextSync(path);
+      return [{ path, values: [...secretsOf(parseEnv(text)), ...(text.match(KEY_RUN) ?? [])] }];
     } catch {
       return []; // gone or unreadable, for scripts too
     }

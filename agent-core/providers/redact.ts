@@ -2,7 +2,7 @@
 
 const MASK = "[key]";
 /** Shorter keys are placeholders of local servers (`none`, `ollama`); masking them would hide ordinary words. */
-const SHORTEST_SECRET = 8;
+export const SHORTEST_SECRET = 8;
 
 /** Forms of keys: a known prefix, a JSON web token, an authorization header. */
 const KEY_SHAPES: readonly RegExp[] = [
