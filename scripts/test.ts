@@ -1,5 +1,5 @@
 // npm test: runs all stages, then prints the failures again, a table of the stages, and the sum of all tests as the last
-// line. Fails if a stage fails or runs no test. The stages with VS Code run beside the others.
+// line. Fails if a stage fails or runs no test. Two lanes of stages run side by side.
 // `--only unit,acp` runs these stages only; `--full` runs every sweep at full size.
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -29,16 +29,19 @@ const preparation: readonly Stage[] = [
   { name: "package", args: ["scripts/package.ts"], needed: true },
 ];
 
-/** The lanes run side by side: alone, one window of VS Code and its timeouts leave half of two cores idle. */
+/**
+ * The lanes run side by side: alone, one window of VS Code and its timeouts leave half of two cores idle. They take about as
+ * long as each other.
+ */
 const lanes: readonly (readonly Stage[])[] = [
   [
     vitest("unit", "vitest.config.ts"),
-    vitest("acp", "vitest.acp.config.ts"),
     vitest("panel", "vitest.panel.config.ts"),
+    { name: "vscode", args: ["scripts/test-vscode.ts", "--suite"], results: "vscode-suite.json" },
   ],
   [
-    { name: "vscode", args: ["scripts/test-vscode.ts", "--suite"], results: "vscode-suite.json" },
     { name: "e2e", args: ["scripts/test-vscode.ts", "--e2e"], results: "e2e.json" },
+    vitest("acp", "vitest.acp.config.ts"),
   ],
 ];
 

@@ -90,28 +90,31 @@ test.runIf(isSandboxed)(
   },
 );
 
-test.runIf(isSandboxed)("the output of an unknown program hides the keys of a secret file until the user agrees to show it", async () => {
-  const it = await start();
-  const key = ["rk", "live", "51HxYzAbCdEf2345678901"].join("_");
-  const lines = [`STRIPE=${key}`, "DB_PASSWORD=postgres", "ADMIN_PASSWORD=correct-horse-7", "URL=http://db:5432/app"];
-  writeFileSync(join(it.agent.cwd, ".env"), `${lines.join("\n")}\n`);
-  program(it.agent, `c="cat .e"; \${c}nv`);
-  execFileSync("git", ["init", "-q", "."], { cwd: it.agent.cwd });
-  const [unknown, staged, named] = await run(
-    it,
-    { command: "./tool" },
-    { command: "git add -A && git diff --cached" },
-    { command: "cat .env" },
-  );
-  for (const result of [unknown, staged]) {
-    expect(result).toContain(`${it.agent.cwd}/.env]`);
-    expect(result).not.toMatch(/51HxYz|horse/);
-  }
-  expect(unknown).toContain("DB_PASSWORD=postgres\nADMIN_PASSWORD=[hidden: it stands in");
-  expect(unknown).toContain("URL=http://db:5432/app");
-  expect(named).toContain(lines.join("\n"));
-  expect(JSON.stringify(it.asked)).not.toContain("./tool");
-});
+test.runIf(isSandboxed)(
+  "the output of an unknown program hides the keys of a secret file until the user agrees to show it",
+  async () => {
+    const it = await start();
+    const key = ["rk", "live", "51HxYzAbCdEf2345678901"].join("_");
+    const lines = [`STRIPE=${key}`, "DB_PASSWORD=postgres", "ADMIN_PASSWORD=correct-horse-7", "URL=http://db:5432/app"];
+    writeFileSync(join(it.agent.cwd, ".env"), `${lines.join("\n")}\n`);
+    program(it.agent, `c="cat .e"; \${c}nv`);
+    execFileSync("git", ["init", "-q", "."], { cwd: it.agent.cwd });
+    const [unknown, staged, named] = await run(
+      it,
+      { command: "./tool" },
+      { command: "git add -A && git diff --cached" },
+      { command: "cat .env" },
+    );
+    for (const result of [unknown, staged]) {
+      expect(result).toContain(`${it.agent.cwd}/.env]`);
+      expect(result).not.toMatch(/51HxYz|horse/);
+    }
+    expect(unknown).toContain("DB_PASSWORD=postgres\nADMIN_PASSWORD=[hidden: it stands in");
+    expect(unknown).toContain("URL=http://db:5432/app");
+    expect(named).toContain(lines.join("\n"));
+    expect(JSON.stringify(it.asked)).not.toContain("./tool");
+  },
+);
 
 test.runIf(isSandboxed)("commands run in a workspace that was opened by a link", async () => {
   const started = await start();
