@@ -24,7 +24,7 @@ describe("the main job, in the packaged extension without key or network", () =>
   test("types the prompt and sees it in the conversation", async () => {
     await window.send(PROMPT);
     await window.panel.getByText(PROMPT).first().waitFor();
-    expect(await window.composer.inputValue()).toBe("");
+    await expect.poll(() => window.composer.inputValue()).toBe("");
   });
 
   test("finds the edit on disk", async () => {

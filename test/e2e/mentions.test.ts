@@ -61,9 +61,9 @@ describe("mentions", () => {
     await mention("team", "team.md");
     await window.pictures("mentions");
     await chips().filter({ hasText: "team.md" }).press("Delete");
-    expect(await chips().allTextContents()).toEqual([
-      ...["prices.ts", "Über uns", "menu.json:1-2", "Problems in menu.json", "Git changes"],
-    ]);
+    await expect
+      .poll(() => chips().allTextContents())
+      .toEqual(["prices.ts", "Über uns", "menu.json:1-2", "Problems in menu.json", "Git changes"]);
     model.script(say("I see them all."));
     await window.composer.press("Enter");
     await window.panel.getByText("I see them all.", { exact: true }).waitFor();
