@@ -131,6 +131,7 @@ function withTimedQuestions(services: CallServices): {
   };
 }
 
+type Allowance = Extract<PolicyDecision, { kind: "allow" }>;
 type RunnableCall = Extract<ResolvedCall, { ok: true }>;
 
 function limited(text: string, callId: string, services: CallServices, signal: AbortSignal): Promise<string> {
@@ -201,8 +202,8 @@ async function authorizeAndRun(
   const judged = (await judgeFiles()) ?? first;
   const decision = withHookVerdict(judged, verdict);
   if (decision.kind === "deny") return failed(decision.text);
-  if (decision.kind === "allow" && judged.kind === "ask") services.recordAnswer(allowed(resolved, "hook"));
-  if (decision.kind === "allow" && decision.granted) services.recordAnswer(allowed(resolved, "grant"));
+  const by = decision.kind === "allow" && answererOf(decision, judged);
+  if (by) services.recordAnswer(allowed(resolved, by));
   if (decision.kind === "ask" && !(await isApprovedByModel(resolved, decision, services, signal))) {
     const { title, locations, effect } = prepared;
     const request = {
@@ -239,9 +240,8 @@ async function authorizeAndRun(
     services.notify.toolProgress({ type: "finished", callId: call.id, name: tool.name, result, durationMs });
   });
   durationMs = services.monotonicNow() - start;
-  // The user's own answer shows what the command prints.
-  if (tool.kind !== "execute" || decision.kind === "ask") return returned;
-  return { ...returned, text: await services.policy.hideSecrets(returned.text) };
+  const isUnasked = tool.kind === "execute" && decision.kind === "allow";
+  return isUnasked ? { ...returned, text: await services.policy.hideSecrets(returned.text) } : returned;
 }
 
 type CallTool = NonNullable<ToolContext["callTool"]>;
@@ -278,6 +278,12 @@ async function isApprovedByModel(
 
 function allowed({ call, tool }: RunnableCall, by: RecordedAnswer["by"]): RecordedAnswer {
   return { callId: call.id, tool: tool.name, request: "permission", outcome: "allowed", by };
+}
+
+/** A grant or a hook that answers for the user. */
+function answererOf({ granted }: Allowance, judged: PolicyDecision): RecordedAnswer["by"] | undefined {
+  if (granted) return "grant";
+  return judged.kind === "ask" ? "hook" : undefined;
 }
 
 function withNotes(result: ToolResult, notes: readonly string[]): ToolResult {
