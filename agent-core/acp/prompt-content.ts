@@ -1,12 +1,10 @@
 /** Content of a user message: from ACP's content blocks, and back to them for a replay. */
 
 import { isAbsolute } from "node:path";
-import { pathToFileURL } from "node:url";
 import type { ContentBlock, EmbeddedResource, ImageContent, ResourceLink } from "@zed-industries/agent-client-protocol";
 import type { AIAgent } from "../agent/ai-agent.ts";
 import { withoutSecretFiles } from "../approval/secret-paths.ts";
-import { folderProblem, MISSING } from "../host/node-files.ts";
-import { pathOfUri } from "../host/workspace-folders.ts";
+import { existingPath, pathOfUri } from "../host/workspace-folders.ts";
 import { attachedText, textOfAttached } from "../messages/attached-text.ts";
 import { imageTypeOfBase64 } from "../messages/image-type.ts";
 import type { ContentPart, ImagePart, TextPart, UserMessage } from "../messages/message.ts";
@@ -224,18 +222,11 @@ function nameOf(block: EmbeddedResource & { type: "resource" }): string {
   return uri.startsWith("hermes:") ? (attachmentOf(block)?.label ?? uri) : uri;
 }
 
-/** Some editors write a plain path, some `#`, `?` and `%` of a name as they are, or encode it twice: the reading that exists is meant. */
+/** Undefined for an address that is no file's. */
 function filePath(uri: string): string | undefined {
-  const url = isAbsolute(uri) ? pathToFileURL(uri).href.replace(/%23(?=L\d[^/]*$)/, "#") : uri;
-  if (!/^file:\//i.test(url)) return undefined;
-  const named = url.replace(LINES, "");
-  const asWritten = named
-    .replace(/%(?![0-9A-Fa-f]{2})/g, "%25")
-    .replaceAll("#", "%23")
-    .replaceAll("?", "%3F");
-  const readings = [named, asWritten, asWritten.replaceAll("%", "%25"), named.replaceAll("%25", "%")];
-  const paths = readings.flatMap((each) => pathOfUri(each) ?? []);
-  return paths.find((path) => folderProblem(path) !== MISSING) ?? paths[1] ?? paths[0];
+  const path = isAbsolute(uri) ? uri : pathOfUri(uri.replace(LINES, ""));
+  if (path === undefined) return undefined;
+  return existingPath(uri, "/") ?? path.replace(LINES, "");
 }
 
 function text(value: string): TextPart {

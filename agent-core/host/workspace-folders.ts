@@ -22,32 +22,37 @@ const PATCHED = /^(\*\*\* (?:Update|Delete) File: )(.+)$/gm;
 /**
  * Arguments of a call with the paths that the model means. A path that exists is meant as it is. `lib/a.ts` may start at the
  * further workspace folder `lib`, as VS Code labels its files, `/tmp/a` is where commands in the sandbox have it, and a name may
- * look like the only such name of its folder, or be written as links, diffs and shells write it.
+ * look like the only such name of its folder, in another case unless the call makes a file, or be written as links, diffs and
+ * shells write it.
  */
 export function withMeantPaths(input: unknown, places: MeantPlaces): unknown {
   if (typeof input !== "object" || input === null) return input;
   const fields = new Map(Object.entries(input));
   const changed = PATH_FIELDS.flatMap((field) => {
     const path = fields.get(field);
-    const meant = typeof path === "string" ? meantPath(path, places) : undefined;
+    const meant = typeof path === "string" ? meantPath(path, places, fields.has("content")) : undefined;
     return meant === undefined ? [] : [[field, meant] as const];
   });
   const patch: unknown = fields.get("patch");
   const patched =
     typeof patch === "string"
-      ? patch.replaceAll(PATCHED, (_, head: string, path: string) => head + (meantPath(path, places) ?? path))
+      ? patch.replaceAll(PATCHED, (_, head: string, path: string) => head + (meantPath(path, places, false) ?? path))
       : patch;
   if (changed.length === 0 && patched === patch) return input;
   return { ...input, ...Object.fromEntries(changed), ...(patched !== patch && { patch: patched }) };
 }
 
-function meantPath(path: string, { cwd, otherFolders = [], temporaryFolder }: MeantPlaces): string | undefined {
+function meantPath(path: string, places: MeantPlaces, isNew: boolean): string | undefined {
+  const { cwd, otherFolders = [], temporaryFolder } = places;
   const absolute = isAbsolute(path) ? normalize(path) : join(cwd, path);
-  if (path.startsWith("file:")) return pathOfUri(path);
-  if (path.includes("://") || path.startsWith("~") || existsSync(absolute)) return undefined;
-  const named = readingsOf(path, cwd).find((reading) => existsSync(reading));
-  if (named !== undefined) return named;
-  if (!isAbsolute(path)) return inOtherFolder(path, cwd, otherFolders) ?? lookAlike(absolute);
+  if (path.startsWith("~") || existsSync(absolute)) return undefined;
+  const found = existingPath(path, cwd);
+  if (found !== undefined || path.includes("://")) return found ?? pathOfUri(path);
+  const alike = (): string | undefined =>
+    [looksOf, ...(isNew ? [] : [looksInAnyCase])]
+      .flatMap((form) => [absolute, ...readingsOf(path, cwd)].flatMap((reading) => lookAlike(reading, form) ?? []))
+      .at(0);
+  if (!isAbsolute(path)) return inOtherFolder(path, cwd, otherFolders) ?? alike();
   const isOwn = [cwd, ...otherFolders].some((folder) => pathBelow(folder, absolute) !== undefined);
   const inner = isOwn
     ? undefined
@@ -55,12 +60,20 @@ function meantPath(path: string, { cwd, otherFolders = [], temporaryFolder }: Me
         .map((place) => pathBelow(place, absolute))
         .find((below) => below);
   const folder = inner === undefined ? undefined : temporaryFolder?.();
-  return folder === undefined || inner === undefined ? lookAlike(absolute) : join(folder, inner);
+  return folder === undefined || inner === undefined ? alike() : join(folder, inner);
 }
 
-/** Undefined for a file URL of another operating system, and for none. */
+/** Address of a file, also for an editor, such as `vscode://file/a.ts:3`. */
+const ADDRESS = /^(?:file:(?:\/\/(?:localhost(?=\/))?)?|[a-z][\w+.-]*:\/\/file(?=\/))/i;
+
+/** Undefined for a file URL of another operating system, and for none. `#`, `?` and `%` may be written as they are. */
 export function pathOfUri(uri: string): string | undefined {
-  return attempt(() => fileURLToPath(uri));
+  const written = uri
+    .replace(ADDRESS, "file://")
+    .replace(/%(?![0-9A-Fa-f]{2})/g, "%25")
+    .replaceAll("#", "%23")
+    .replaceAll("?", "%3F");
+  return attempt(() => fileURLToPath(written));
 }
 
 function attempt(read: () => string): string | undefined {
@@ -76,15 +89,24 @@ const WRAPPED = /^(?:\[[^\]]*\]\((.+)\)|<(.+)>|["'`*“]+(.+?)["'`*”]+)$/s;
 /** Lines behind a path, as compilers, editors, GitHub and people write them. */
 const LINES = /(?::L?\d+(?:[-:]L?\d+)*|#L\d+.*|\(\d+, ?\d+\)|,? \(?lines? \d+(?:-\d+)?\)?)$/;
 
-/** Absolute paths that a path may stand for: wrapped, mentioned, with lines, from a diff, a page, git or a shell, or from the root. */
-function readingsOf(path: string, cwd: string): readonly string[] {
-  const bare = path.trim().replace(WRAPPED, "$1$2$3");
-  const texts = [
-    bare,
-    bare.replace(/^@/, ""),
-    bare.replace(LINES, ""),
-    // git writes the bytes of letters beyond ASCII so.
-    bare.replaceAll(/(?:\\[0-3][0-7]{2})+/g, (bytes) =>
+function unescaped(text: string): string {
+  return attempt(() => decodeURIComponent(text)) ?? text;
+}
+
+/** Letters that XML escapes. */
+const ESCAPED = { "&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'", "&#39;": "'", "&amp;": "&" };
+
+/** Ways to write a path that are not its own letters, the outer ones first. Each undoes one, and leaves other texts. */
+const WRITINGS: readonly ((text: string) => string)[] = [
+  (text) => text.trim().replace(WRAPPED, "$1$2$3"),
+  (text) => Object.entries(ESCAPED).reduce((plain, [escaped, letter]) => plain.replaceAll(escaped, letter), text),
+  (text) => text.replace(/^@/, ""),
+  (text) => text.replace(LINES, ""),
+  (text) => text.replace(WRAPPED, "$1$2$3"),
+  (text) => text.replace(ADDRESS, "").replace(/^\/(?=[a-z]:)/i, ""),
+  // git writes the bytes of letters beyond ASCII so.
+  (text) =>
+    text.replaceAll(/(?:\\[0-3][0-7]{2})+/g, (bytes) =>
       Buffer.from(
         bytes
           .split("\\")
@@ -92,14 +114,31 @@ function readingsOf(path: string, cwd: string): readonly string[] {
           .map((byte) => Number.parseInt(byte, 8)),
       ).toString(),
     ),
-    bare.replace(/^[ab]\//, ""),
-    bare.replaceAll(/\\(?=[\s()[\]&'"])/g, ""),
-    bare.replaceAll("\\", "/"),
-    attempt(() => decodeURIComponent(bare)) ?? bare,
-  ];
+  (text) => text.replace(/^[ab]\//, ""),
+  (text) => text.replaceAll(/\\(?=[\s()[\]&'"])/g, ""),
+  (text) => text.replaceAll("\\", "/"),
+  unescaped,
+  unescaped,
+];
+/** Combinations of them that are looked for. */
+const MAX_READINGS = 64;
+
+/** The first existing path that a path may stand for, as it is written before all others. */
+export function existingPath(path: string, cwd: string): string | undefined {
+  return [path, ...readingsOf(path, cwd)].find((reading) => isAbsolute(reading) && existsSync(reading));
+}
+
+/**
+ * Absolute paths that a path may stand for: wrapped, mentioned, with lines, from a diff, a page, git or a shell, as an address, or
+ * from the root.
+ */
+function readingsOf(path: string, cwd: string): readonly string[] {
+  let texts = [path];
+  for (const undo of WRITINGS) texts = [...new Set([...texts, ...texts.map(undo)])].slice(0, MAX_READINGS);
   const places = texts.map((text) => (isAbsolute(text) ? normalize(text) : join(cwd, text)));
   // A path may repeat the working folder, or begin at it as at the root.
-  return [...places, join("/", bare), join(cwd, bare)].filter((place) => place !== normalize(path) && place !== cwd);
+  const others = texts.flatMap((text) => [join("/", text), join(cwd, text)]);
+  return [...new Set([...places, ...others])].filter((place) => place !== normalize(path) && place !== cwd);
 }
 
 /** Folders of temporary files, which the sandbox replaces by one of its own. */
@@ -118,15 +157,19 @@ function inOtherFolder(path: string, cwd: string, otherFolders: readonly string[
   return folder === undefined || name === undefined ? undefined : join(folder, written.slice(name.length));
 }
 
-/** The only path that looks like this one, such as a screenshot of macOS with a special blank. Undefined for none or several. */
-function lookAlike(path: string): string | undefined {
+/** The only path with this form of names, such as a screenshot of macOS with a special blank. Undefined for none or several. */
+function lookAlike(path: string, form: (name: string) => string): string | undefined {
   const parent = dirname(path);
   if (parent === path) return undefined;
-  const folder = existsSync(parent) ? parent : lookAlike(parent);
-  const wanted = looksOf(basename(path));
+  const folder = existsSync(parent) ? parent : lookAlike(parent, form);
+  const wanted = form(basename(path));
   const [name, other] =
-    folder === undefined ? [] : entriesOf(folder).flatMap(({ name: each }) => (looksOf(each) === wanted ? [each] : []));
+    folder === undefined ? [] : entriesOf(folder).flatMap(({ name: each }) => (form(each) === wanted ? [each] : []));
   return folder === undefined || name === undefined || other !== undefined ? undefined : join(folder, name);
+}
+
+function looksInAnyCase(name: string): string {
+  return looksOf(name).toLowerCase();
 }
 
 /** One form for characters that look the same: composed letters, blanks, quotes and dashes. */

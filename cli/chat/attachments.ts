@@ -12,8 +12,8 @@ import { textOf } from "../../agent-core/platform/text-file.ts";
 /** The words, a link for each existing file after `@`, and the pictures (paths). Throws a UsageError for no picture. */
 export function promptBlocks(text: string, cwd: string, images: readonly string[] = []): ContentBlock[] {
   const mentioned = [...text.matchAll(/(?<![\w.%+@-])[@＠](\S+)/g)].flatMap(([, name = ""]) => {
-    // A full stop may follow, or text without blanks between its words: the longest name that exists is meant.
-    const ends = [...name.matchAll(/(?=\P{ASCII}|[\p{Po}\p{Pe}\p{Pf}]*$)/gu)].map(({ index }) => index);
+    // A full stop may follow, a line, or text without blanks between its words: the longest name that exists is meant.
+    const ends = [...name.matchAll(/(?=\P{ASCII}|[\p{Po}\p{Pe}\p{Pf}]*$|(?::\d+)+$|#L\d)/gu)].map(({ index }) => index);
     const paths = ends.toReversed().map((end) => resolve(cwd, name.slice(0, end)));
     return paths.find((path) => path !== cwd && existsSync(path)) ?? [];
   });

@@ -50,7 +50,8 @@ describe("a link to a file with an unusual name", () => {
     const path = join(mkdtempSync(join(tmpdir(), "hermes-links-")), name);
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, "x");
-    for (const uri of [pathToFileURL(path).href, `file://${path}`, `FILE:${path}`, path]) {
+    const editors = [`zed://file${path}`, pathToFileURL(path).href.replace("file://", "vscode://file")];
+    for (const uri of [pathToFileURL(path).href, `file://${path}`, `FILE:${path}`, path, ...editors]) {
       const [part] = userMessage([{ type: "resource_link", uri, name }]);
       expect(part).toMatchObject({ text: `[Attached file: ${path}]` });
       for (const lines of ["#L3-L9", "#L3C1-L9C4", "#L3:9"]) {

@@ -73,6 +73,16 @@ test.each([
   ["as Windows writes it", "src\\a b.ts"],
   ["with blanks around it", " src/a b.ts\n"],
   ["from the root", "/src/a b.ts"],
+  ["in quotes, with a line behind", '"src/a b.ts":12'],
+  ["in quotes, with a line inside", "`src/a b.ts:12:5`"],
+  ["as Windows writes it, with a line", "src\\a b.ts:7"],
+  ["as a mention in quotes", '"@src/a b.ts"'],
+  ["escaped for a link, with a line of GitHub", "src/a%20b.ts#L12"],
+  ["as a relative file address", "file://src/a b.ts"],
+  ["as a relative file address, escaped", "file:src/a%20b.ts:3"],
+  ["in other letters", "SRC/A B.ts"],
+  ["in other letters, with a line", "Src/a b.TS:4"],
+  ["as a link of Markdown with a line", "[a b.ts:3](src/a%20b.ts#L3)"],
 ])("a path that is written %s is meant", (_, written) => {
   const cwd = mkdtempSync(join(tmpdir(), "hermes-names-"));
   const file = join(cwd, "src", "a b.ts");
@@ -93,6 +103,37 @@ test.each([
   mkdirSync(join(cwd, "caf\u00e9"));
   writeFileSync(join(cwd, "caf\u00e9", "日 R&D.md"), "");
   expect(withMeantPaths({ path: written }, { cwd })).toEqual({ path: join(cwd, "caf\u00e9", "日 R&D.md") });
+  rmSync(cwd, { recursive: true });
+});
+
+test.each([
+  ["an escape of XML", "R&amp;D/it&#39;s.md", "R&D/it's.md"],
+  ["an address of VS Code", "vscode://file/CWD/src/a%23b.ts:12:5", "src/a#b.ts"],
+  ["an address of VS Code Insiders", "vscode-insiders://file/CWD/src/a#b.ts", "src/a#b.ts"],
+  ["an address of Zed", "zed://file/CWD/src/a%23b.ts:12", "src/a#b.ts"],
+  ["an address of Cursor", "cursor://file/CWD/100%.txt", "100%.txt"],
+  ["a file address with a line", "file:///CWD/src/a%23b.ts#L12", "src/a#b.ts"],
+  ["a file address with a line behind a colon", "file:///CWD/src/a%23b.ts:12:5", "src/a#b.ts"],
+  ["a file address of this machine", "file://localhost/CWD/100%25.txt", "100%.txt"],
+  ["other letters", "readme.MD", "README.md"],
+])("%s means the file that exists", (_, written, real) => {
+  const cwd = mkdtempSync(join(tmpdir(), "hermes-names-"));
+  for (const name of ["R&D/it's.md", "src/a#b.ts", "100%.txt", "README.md"]) {
+    mkdirSync(join(cwd, name, ".."), { recursive: true });
+    writeFileSync(join(cwd, name), "");
+  }
+  const path = written.replace("/CWD", cwd);
+  expect(withMeantPaths({ path }, { cwd })).toEqual({ path: join(cwd, real) });
+  rmSync(cwd, { recursive: true });
+});
+
+test("a name that exists as it is written is meant, and a new file keeps its own letters", () => {
+  const cwd = mkdtempSync(join(tmpdir(), "hermes-names-"));
+  for (const name of ["a.ts:12", "a.ts", "R&amp;D", "R&D", "Read.me", "read.ME"]) writeFileSync(join(cwd, name), "");
+  for (const path of ["a.ts:12", "R&amp;D", "READ.ME"]) expect(withMeantPaths({ path }, { cwd })).toEqual({ path });
+  expect(withMeantPaths({ path: "A.TS" }, { cwd })).toEqual({ path: join(cwd, "a.ts") });
+  const write = { path: "A.TS", content: "" };
+  expect(withMeantPaths(write, { cwd })).toEqual(write);
   rmSync(cwd, { recursive: true });
 });
 
