@@ -3,6 +3,7 @@
  * took back.
  */
 import type { Message } from "../messages/message.ts";
+import { Conversation } from "../sessions/conversation.ts";
 import type { EntryOf, JournalEntry, SessionOrigin } from "../sessions/entry.ts";
 
 /** A message that was not taken back. `position` counts from 0 over the whole session. */
@@ -32,9 +33,8 @@ export type Transcript = {
 /** `id`: of the session; its journal's first line may be damaged. */
 export function transcriptOf(id: string, entries: readonly JournalEntry[]): Transcript {
   const head = entries.find((entry) => entry.type === "session");
-  const own = ownEntries(entries, head);
-  const fold = new Fold(own === entries ? 0 : nextPosition(entries, entries.length - own.length));
-  for (const entry of own) fold.add(entry);
+  const first = firstOwn(entries, head);
+  const own = entries.slice(first);
   const prompt = entries.findLast((entry) => entry.type === "system-prompt");
   const ended = own.findLast(({ type }) => type === "message" || type === "tool" || type === "turn-end");
   return {
@@ -44,83 +44,49 @@ export function transcriptOf(id: string, entries: readonly JournalEntry[]): Tran
     origin: head?.origin ?? head?.source ?? "user",
     at: head?.at ?? entries[0]?.at ?? 0,
     endedAt: ended?.at ?? head?.at ?? 0,
-    messages: fold.messages,
-    happened: fold.happened,
+    ...foldOf(entries, first),
     own,
     systemPrompt: prompt?.text ?? "",
   };
 }
 
-/** A fork begins with copies, which are older than it is. */
-function ownEntries(entries: readonly JournalEntry[], head: EntryOf<"session"> | undefined): readonly JournalEntry[] {
-  if (head?.parent === undefined || head.origin === "delegation") return entries;
+/** Index of the first own entry: a fork begins with copies, which are older than it is. */
+function firstOwn(entries: readonly JournalEntry[], head: EntryOf<"session"> | undefined): number {
+  if (head?.parent === undefined || head.origin === "delegation") return 0;
   const first = entries.findIndex((entry) => entry !== head && entry.at >= head.at);
-  return first < 0 ? [] : entries.slice(first);
+  return first < 0 ? entries.length : first;
 }
 
-/** Position of the first message from `index` on: a fork continues the numbers of its parent. */
-function nextPosition(entries: readonly JournalEntry[], index: number): number {
-  return entries.slice(0, index).reduce((next, entry) => {
-    return entry.type === "message" ? Math.max(entry.position ?? next, next) + 1 : next;
-  }, 0);
-}
-
-type Placed = { readonly position: number; readonly entry: Happened };
-
-/** Applies the entries in order. A rewind takes back the messages and what happened after them. */
-class Fold {
-  #messages: TranscriptMessage[] = [];
-  #happened: Placed[] = [];
-  #taken: { readonly messages: TranscriptMessage[]; readonly happened: Placed[] } | undefined;
-  #next: number;
-
-  constructor(next: number) {
-    this.#next = next;
-  }
-
-  get messages(): readonly TranscriptMessage[] {
-    return this.#messages;
-  }
-
-  get happened(): readonly Happened[] {
-    return this.#happened.map(({ entry }) => entry);
-  }
-
-  add(entry: JournalEntry): void {
+/** Messages and events from the entry `first` on, as the rewinds of all entries leave them. */
+function foldOf(entries: readonly JournalEntry[], first: number): Pick<Transcript, "messages" | "happened"> {
+  const conversation = new Conversation();
+  const times = new Map<number, number>();
+  const happened: { readonly after: number; readonly entry: Happened }[] = [];
+  for (const [index, entry] of entries.entries()) {
     switch (entry.type) {
       case "session":
       case "compression":
       case "system-prompt":
-        return;
-      case "message":
-        this.#taken = undefined;
-        this.#say(entry);
-        return;
+        break;
+      case "message": {
+        const position = conversation.append(entry.message, entry.position);
+        if (index >= first) times.set(position, entry.at);
+        break;
+      }
       case "rewind":
-        if (entry.returned === undefined) this.#rewind(entry.keep);
-        else this.#return();
-        return;
+        if (entry.returned === undefined) conversation.rewind(entry.keep);
+        else conversation.unrewind();
+        break;
       default:
-        this.#happened.push({ position: this.#next - 1, entry });
+        if (index >= first) happened.push({ after: conversation.transcript.at(-1)?.position ?? -1, entry });
     }
   }
-
-  #say({ message, position: stored, at }: EntryOf<"message">): void {
-    const position = Math.max(stored ?? this.#next, this.#next);
-    this.#messages.push({ position, message, at });
-    this.#next = position + 1;
-  }
-
-  #rewind(keep: number): void {
-    this.#taken = { messages: this.#messages, happened: this.#happened };
-    this.#messages = this.#messages.filter(({ position }) => position < keep);
-    this.#happened = this.#happened.filter(({ position }) => position < keep);
-  }
-
-  #return(): void {
-    if (this.#taken === undefined) return;
-    this.#messages = this.#taken.messages;
-    this.#happened = this.#taken.happened;
-    this.#taken = undefined;
-  }
+  const kept = new Set([-1, ...conversation.transcript.map(({ position }) => position)]);
+  return {
+    messages: conversation.transcript.flatMap(({ position, message }) => {
+      const at = times.get(position);
+      return at === undefined ? [] : [{ position, message, at }];
+    }),
+    happened: happened.flatMap(({ after, entry }) => (kept.has(after) ? [entry] : [])),
+  };
 }

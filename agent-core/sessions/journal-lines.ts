@@ -4,7 +4,7 @@ import { open } from "node:fs/promises";
 import { type JournalEntry, parseEntry, parseLine } from "./entry.ts";
 
 /** Bytes per read. */
-const CHUNK_BYTES = 1_048_576;
+const CHUNK_BYTES = 262_144;
 const NEWLINE = 10;
 /** Bytes that a read of one line takes along: lines are mostly requested in order. */
 const WINDOW_BYTES = 262_144;
@@ -21,15 +21,16 @@ export type Line = LinePlace & {
   readonly bytes: Buffer;
 };
 
-/** Yields all whole lines in order, in batches, without a torn last line. Rejects with the system's error. */
-export async function* readLines(path: string): AsyncGenerator<readonly Line[]> {
+/** Yields all whole lines from byte `start` on, in batches, without a torn last line. Rejects with the system's error. */
+export async function* readLines(path: string, start = 0): AsyncGenerator<readonly Line[]> {
   const file = await open(path, "r");
   try {
     const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
-    const cutter = new LineCutter();
-    for (;;) {
-      const { bytesRead } = await file.read(buffer, 0, CHUNK_BYTES);
+    const cutter = new LineCutter(start);
+    for (let at = start; ; ) {
+      const { bytesRead } = await file.read(buffer, 0, CHUNK_BYTES, at);
       if (bytesRead === 0) return;
+      at += bytesRead;
       yield cutter.cut(buffer.subarray(0, bytesRead));
     }
   } finally {
@@ -116,9 +117,13 @@ export class LineReader {
 /** Splits chunks of a file into lines. A line may continue in the next chunk. */
 class LineCutter {
   /** Offset of the current line. */
-  #start = 0;
+  #start: number;
   /** The current line so far. */
   #rest: Buffer[] = [];
+
+  constructor(start = 0) {
+    this.#start = start;
+  }
 
   cut(chunk: Buffer): readonly Line[] {
     const lines: Line[] = [];

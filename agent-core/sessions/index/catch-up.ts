@@ -1,11 +1,9 @@
 /** Updates the index from the journals. Reads only the bytes that a journal has gained. */
 import { readdirSync, statSync } from "node:fs";
-import { open } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { Database } from "sql.js";
 import * as z from "zod";
-import type { JournalEntry } from "../entry.ts";
-import { entriesIn } from "../journal-lines.ts";
+import { entriesIn, readLines } from "../journal-lines.ts";
 import { isSessionId } from "../session-files.ts";
 import { EntryWriter } from "./entry-writer.ts";
 import { rows } from "./open-database.ts";
@@ -113,52 +111,26 @@ function rollBack(database: Database, { writer }: Transaction): void {
 /** Stops at the first unreadable part. */
 async function* piecesOf({ path, start }: Growth) {
   let before = start;
-  const pieces = readNewEntries(path, start);
   try {
-    for (;;) {
-      const next = await pieces.next().catch(() => undefined); // deleted meanwhile, or not readable for this user
-      if (next === undefined || next.done) return;
-      yield { ...next.value, bytes: next.value.end - before };
-      before = next.value.end;
+    for await (const { entries, end } of readNewEntries(path, start)) {
+      yield { entries, end, bytes: end - before };
+      before = end;
     }
-  } finally {
-    await pieces.return(undefined);
+  } catch {
+    // deleted meanwhile, or not readable for this user
   }
 }
 
-const NEWLINE = 10;
-/** Bytes per read. A longer line is read in one piece. */
-const PIECE_BYTES = 262_144;
-
-export type NewEntries = {
-  readonly entries: readonly JournalEntry[];
-  /** Offset after the last whole line. */
-  readonly end: number;
-};
-
 /**
- * Reads from byte `start` to the last whole line, in pieces, since a journal can be larger than memory. Skips damaged
- * lines. Throws the system's error.
+ * Entries from byte `start` to the last whole line, with the offset after each piece: a journal can be larger than memory.
+ * Skips damaged lines. Throws the system's error.
  */
-export async function* readNewEntries(path: string, start: number): AsyncGenerator<NewEntries> {
-  const file = await open(path, "r");
-  try {
-    let end = start;
-    let size = PIECE_BYTES;
-    for (;;) {
-      const bytes = Buffer.allocUnsafe(size);
-      const { bytesRead } = await file.read(bytes, 0, size, end);
-      const whole = bytes.subarray(0, bytes.subarray(0, bytesRead).lastIndexOf(NEWLINE) + 1);
-      if (whole.length > 0) {
-        end += whole.length;
-        const lines = whole.toString("utf8").split("\n");
-        yield { entries: lines.flatMap(entriesIn), end };
-      }
-      if (bytesRead < size) return;
-      size = whole.length > 0 ? PIECE_BYTES : size * 2;
-    }
-  } finally {
-    await file.close();
+export async function* readNewEntries(path: string, start: number) {
+  for await (const lines of readLines(path, start)) {
+    const last = lines.at(-1);
+    if (last === undefined) continue; // a long line goes on
+    const entries = lines.flatMap(({ bytes }) => entriesIn(bytes.toString("utf8")));
+    yield { entries, end: last.start + last.length + 1 };
   }
 }
 
