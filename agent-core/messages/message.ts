@@ -1,27 +1,35 @@
 /** Internal message format in OpenAI style; only the wires convert it for their providers. Plain data that can be cloned. */
+import * as z from "zod";
 
-/** Attachment as the client sent it: a link with a name, or a resource with a text. Models get the part's text. */
-export type AttachedPart = {
-  readonly uri: string;
-  /** Of a link. */
-  readonly name?: string;
-  readonly mimeType?: string;
-  /** The client's reference, which it gets back in a replay. */
-  readonly reference?: unknown;
-};
-
-/** Text in a user message: typed, or of an attachment. */
-export type TextPart = { readonly type: "text"; readonly text: string; readonly attached?: AttachedPart };
-
-/** Image in a user message; `url` is a data URL (`data:image/png;base64,…`). */
-export type ImagePart = {
-  readonly type: "image_url";
-  readonly image_url: { readonly url: string };
-  /** As in AttachedPart. */
-  readonly reference?: unknown;
-};
-
-export type ContentPart = TextPart | ImagePart;
+const contentPart = z.discriminatedUnion("type", [
+  /** Text in a user message: typed, or of an attachment. */
+  z.object({
+    type: z.literal("text"),
+    text: z.string(),
+    /** Attachment as the client sent it: a link with a name, or a resource with a text. Models get the part's text. */
+    attached: z
+      .object({
+        uri: z.string(),
+        /** Of a link. */
+        name: z.string().exactOptional(),
+        mimeType: z.string().exactOptional(),
+        /** The client's reference, which it gets back in a replay. */
+        reference: z.unknown().exactOptional(),
+      })
+      .readonly()
+      .exactOptional(),
+  }),
+  /** Image in a user message; `url` is a data URL (`data:image/png;base64,…`). `reference`: as of a text. */
+  z.object({
+    type: z.literal("image_url"),
+    image_url: z.object({ url: z.string() }),
+    reference: z.unknown().exactOptional(),
+  }),
+]);
+export type ContentPart = z.infer<typeof contentPart>;
+export type TextPart = Extract<ContentPart, { type: "text" }>;
+export type AttachedPart = NonNullable<TextPart["attached"]>;
+export type ImagePart = Extract<ContentPart, { type: "image_url" }>;
 
 /** All text of a user message; `image` stands for each picture. Default: none. */
 export function contentText(content: UserMessage["content"], separator = "\n", image?: string): string {
@@ -41,50 +49,55 @@ export function typedText(content: UserMessage["content"], separator = "\n\n"): 
 }
 
 /** Tool call of a model; `arguments` is JSON text, repaired if the model wrote broken JSON that could be repaired. */
-export type ToolCall = {
-  readonly id: string;
-  readonly type: "function";
-  readonly function: { readonly name: string; readonly arguments: string };
+const toolCall = z.object({
+  id: z.string(),
+  type: z.literal("function"),
+  function: z.object({ name: z.string(), arguments: z.string() }),
   /** Opaque fields that the server sent with the call, such as Gemini's signature. Only its `origin` gets them back. */
-  readonly extra?: Readonly<Record<string, unknown>>;
-};
-
-export type SystemMessage = { readonly role: "system"; readonly content: string };
-
-export type UserMessage = {
-  readonly role: "user";
-  readonly content: string | readonly ContentPart[];
-  /** The agent wrote this message; people do not see it. */
-  readonly synthetic?: true;
-};
-
-export type AssistantMessage = {
-  readonly role: "assistant";
-  /** Null for an answer of tool calls only. */
-  readonly content: string | null;
-  readonly tool_calls?: readonly ToolCall[];
-  /** Reasoning that the user sees. */
-  readonly reasoning?: string;
-  /** Opaque parts (signatures, encrypted items, places of the reasoning). Only `origin` gets them back, unchanged. */
-  readonly reasoning_details?: readonly unknown[];
-  /** Server of the opaque parts (`originOf`). Older journals lack it: then every server gets the parts of its API. */
-  readonly origin?: string;
-  /** Reason why the answer broke off, as a sentence. People keep such an answer; no model gets it as an answer. */
-  readonly unfinished?: string;
-};
+  extra: z.record(z.string(), z.unknown()).readonly().exactOptional(),
+});
+export type ToolCall = z.infer<typeof toolCall>;
 
 /** Image in a tool's result; `data` is base64. */
-export type ToolImage = { readonly mimeType: string; readonly data: string };
+const toolImage = z.object({ mimeType: z.string(), data: z.string() });
+export type ToolImage = z.infer<typeof toolImage>;
 
-export type ToolMessage = {
-  readonly role: "tool";
-  readonly tool_call_id: string;
-  readonly content: string;
-  /** Sent to a model that accepts images. Any other model gets a line of text in place of each. */
-  readonly images?: readonly ToolImage[];
-};
-
-export type Message = SystemMessage | UserMessage | AssistantMessage | ToolMessage;
+/** As a journal stores it. */
+export const messageSchema = z.discriminatedUnion("role", [
+  z.object({ role: z.literal("system"), content: z.string() }),
+  z.object({
+    role: z.literal("user"),
+    content: z.union([z.string(), z.array(contentPart).readonly()]),
+    /** The agent wrote this message; people do not see it. */
+    synthetic: z.literal(true).exactOptional(),
+  }),
+  z.object({
+    role: z.literal("assistant"),
+    /** Null for an answer of tool calls only. */
+    content: z.string().nullable(),
+    tool_calls: z.array(toolCall).readonly().exactOptional(),
+    /** Reasoning that the user sees. */
+    reasoning: z.string().exactOptional(),
+    /** Opaque parts (signatures, encrypted items, places of the reasoning). Only `origin` gets them back, unchanged. */
+    reasoning_details: z.array(z.unknown()).readonly().exactOptional(),
+    /** Server of the opaque parts (`originOf`). Older journals lack it: then every server gets the parts of its API. */
+    origin: z.string().exactOptional(),
+    /** Reason why the answer broke off, as a sentence. People keep such an answer; no model gets it as an answer. */
+    unfinished: z.string().exactOptional(),
+  }),
+  z.object({
+    role: z.literal("tool"),
+    tool_call_id: z.string(),
+    content: z.string(),
+    /** Sent to a model that accepts images. Any other model gets a line of text in place of each. */
+    images: z.array(toolImage).readonly().exactOptional(),
+  }),
+]);
+export type Message = z.infer<typeof messageSchema>;
+export type SystemMessage = Extract<Message, { role: "system" }>;
+export type UserMessage = Extract<Message, { role: "user" }>;
+export type AssistantMessage = Extract<Message, { role: "assistant" }>;
+export type ToolMessage = Extract<Message, { role: "tool" }>;
 
 /** The pictures of a message: base64, or data URLs. */
 export function picturesOf(message: Message): readonly string[] {

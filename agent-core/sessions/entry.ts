@@ -1,66 +1,12 @@
 /** The lines of a journal. Entries are only ever added; a reader gets the session by applying them in order. */
 import * as z from "zod";
-import type { Message } from "../messages/message.ts";
+import { type Message, messageSchema as message } from "../messages/message.ts";
 import { HermesHookRun } from "../protocol/conversation.ts";
 import { HermesTask } from "../protocol/delegation.ts";
 import { outcomeEntries } from "./outcome-entries.ts";
 
 /** Version of the format. A reader refuses newer versions. */
 export const JOURNAL_VERSION = 1;
-
-const toolCall = z.object({
-  id: z.string(),
-  type: z.literal("function"),
-  function: z.object({ name: z.string(), arguments: z.string() }),
-  extra: z.record(z.string(), z.unknown()).exactOptional(),
-});
-
-const contentPart = z.discriminatedUnion("type", [
-  z.object({
-    type: z.literal("text"),
-    text: z.string(),
-    attached: z
-      .object({
-        uri: z.string(),
-        name: z.string().exactOptional(),
-        mimeType: z.string().exactOptional(),
-        reference: z.unknown().exactOptional(),
-      })
-      .exactOptional(),
-  }),
-  z.object({
-    type: z.literal("image_url"),
-    image_url: z.object({ url: z.string() }),
-    reference: z.unknown().exactOptional(),
-  }),
-]);
-
-const message = z.discriminatedUnion("role", [
-  z.object({ role: z.literal("system"), content: z.string() }),
-  z.object({
-    role: z.literal("user"),
-    content: z.union([z.string(), z.array(contentPart).readonly()]),
-    synthetic: z.literal(true).exactOptional(),
-  }),
-  z.object({
-    role: z.literal("assistant"),
-    content: z.string().nullable(),
-    tool_calls: z.array(toolCall).readonly().exactOptional(),
-    reasoning: z.string().exactOptional(),
-    reasoning_details: z.array(z.unknown()).readonly().exactOptional(),
-    origin: z.string().exactOptional(),
-    unfinished: z.string().exactOptional(),
-  }),
-  z.object({
-    role: z.literal("tool"),
-    tool_call_id: z.string(),
-    content: z.string(),
-    images: z
-      .array(z.object({ mimeType: z.string(), data: z.string() }))
-      .readonly()
-      .exactOptional(),
-  }),
-]) satisfies z.ZodType<Message>;
 
 /** Largest distance of a date from 1970, in milliseconds (ECMA-262, time values). */
 const MAX_TIME = 8.64e15;
