@@ -94,7 +94,6 @@ export const messageSchema = z.discriminatedUnion("role", [
   }),
 ]);
 export type Message = z.infer<typeof messageSchema>;
-export type SystemMessage = Extract<Message, { role: "system" }>;
 export type UserMessage = Extract<Message, { role: "user" }>;
 export type AssistantMessage = Extract<Message, { role: "assistant" }>;
 export type ToolMessage = Extract<Message, { role: "tool" }>;
