@@ -53,7 +53,7 @@ function Regressions({ regressions }: { readonly regressions: readonly Regressio
           <li key={`${rate} ${of ?? ""}`}>
             <span dir="auto">{titleOf(rate, of)}</span>
             {": "}
-            {t("{0} → {1}, n {2}", figure(rate, before), figure(rate, now), formatNumber(n))}
+            {t("{0} → {1}, of {2} cases", figure(rate, before), figure(rate, now), formatNumber(n))}
             <span class="learning-links">
               <SessionLinks ids={sessions} count={LINKED} isNewestFirst />
             </span>
@@ -66,7 +66,7 @@ function Regressions({ regressions }: { readonly regressions: readonly Regressio
 
 function RateLine({ rate: { name, of, value, n, baseline } }: { readonly rate: Rate }) {
   const usual = baseline === undefined ? undefined : t("usually {0}", figure(name, baseline));
-  const facts = [t("n {0}", formatNumber(n)), n < FEW ? t("too few to tell") : usual];
+  const facts = [t("of {0} cases", formatNumber(n)), n < FEW ? t("too few to tell") : usual];
   return (
     <li>
       <span dir="auto">{titleOf(name, of)}</span>

@@ -35,6 +35,8 @@ const SHOWN_CHARS = 100;
 const COMPARED_CHARS = 8_000;
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
+/** A line that waits for the user's yes closes unanswered after this time, which is long enough for a holiday. */
+const WAIT_DAYS = 30;
 
 export async function consolidation(ports: LoopPorts): Promise<Loop> {
   const loop = new Consolidation(ports);
@@ -77,7 +79,7 @@ class Consolidation {
     return true;
   }
 
-  /** Once a day: closes facts whose cited file no longer shows them, and lines with which sessions go worse. */
+  /** Once a day: closes facts whose cited file no longer shows them, unanswered ones, and lines with which sessions go worse. */
   async #closeUnfit(): Promise<void> {
     const day = Math.floor(this.#ports.clock.now() / DAY_MS);
     if (day === this.#citedDay) return;
@@ -87,6 +89,7 @@ class Consolidation {
     const marks = [...(await this.#ended.marks()).values()];
     const reasonOf = (fact: Fact, at: number): string | undefined => {
       if (!holds[at]) return `${fact.cites} no longer says it.`;
+      if (waits(fact) && fact.from < (day - WAIT_DAYS) * DAY_MS) return `You did not confirm it in ${WAIT_DAYS} days.`;
       return harms(fact, marks) ? `Sessions went better without it. ${receiptOf(fact, marks)}` : undefined;
     };
     const reasons = facts.map((fact, at) => [fact.id, reasonOf(fact, at)] as const);

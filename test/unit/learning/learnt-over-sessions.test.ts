@@ -1,5 +1,5 @@
 // Learning over several sessions: uses of what was learnt, what stays forgotten, and contradictions of the memory.
-import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
@@ -289,6 +289,32 @@ test("a fact is closed with the reason once its cited file no longer says it", a
   expect(await stateOf()).toBe("closed");
   const ledger = await new LearningLedger(home, clock).read();
   expect(ledger.at(-1)).toMatchObject({ op: "close", reason: "ports.txt:1 no longer says it." });
+});
+
+test("a fact that only a tool's output says closes when the user does not confirm it in 30 days", async () => {
+  const text = "The mailer listens on port 8417.";
+  const row = (id: string, notes: string): string =>
+    `- [${id}] ${text} · in /project/alpha · seen 1 · from 2026-11-10T10:00:00.000Z · ${notes}evidence ${idOf(1)}:0`;
+  const folder = join(learningFolder(home), "entities");
+  mkdirSync(folder, { recursive: true });
+  const rows = [
+    row(factId("f", "/project/alpha", text), "from a tool · "),
+    row(factId("f", "/project/beta", text), ""),
+  ];
+  writeFileSync(
+    join(folder, "mailer.md"),
+    `# mailer (service)\n\n${rows.join("\n").replace(/alpha(?=[^\n]*$)/, "beta")}\n`,
+  );
+  const states = async (): Promise<unknown> =>
+    (await (await loop()).store.items()).map(({ state }) => state).toSorted();
+  await runAll();
+  const before = await states();
+  await clock.advance(31 * 24 * HOUR);
+  await runAll();
+  expect([before, await states()]).toEqual([
+    ["active", "proposed"],
+    ["active", "closed"],
+  ]);
 });
 
 test("an item is left out of a tenth of its sessions, and its receipt compares them with the others", () => {
