@@ -77,7 +77,7 @@ export function buildServices(
   const sessions = buildSessions(context, ofSessions);
   const history = new SessionHistory({ worker, agents }, panels.sideBar, sessions, sessionListChanges);
   const root = vscode.Uri.joinPath(context.extensionUri, "dist", "webview");
-  const actions: PageParts["actionsOf"] = (...place) => panelActions(place, services, { requests, checkpoints });
+  const actions: PageParts["actionsOf"] = (...place) => panelActions(place, services);
   const page: PageParts = { root, panels, log, actionsOf: actions };
   const services: Services = {
     log,
@@ -90,7 +90,7 @@ export function buildServices(
     ...{ sessionListChanges, requests },
     review,
     opener,
-    ...{ editReview, findings },
+    ...{ editReview, findings, checkpoints },
     terminals,
     ...{ keys, environment, lastModel },
     firstRun: new FirstRun({ worker, panels, lastModel, keys }),

@@ -32,7 +32,7 @@ export function followServices(
   return [
     onDidSettle(() => {
       panels.setFacts({ review: review.files, undone: review.undoneCount });
-      attention.setEdits(review.files.filter(({ isWaiting }) => isWaiting).length);
+      attention.set({ edits: review.files.filter(({ isWaiting }) => isWaiting).length });
     }),
     status.follow(sessions, () => lastModel.chosen !== undefined),
     attention.onDidChange(({ waiting }) => status.waiting(waiting)),
@@ -101,7 +101,7 @@ function followSettings({
       // A running agent cannot change its home.
       if (changed("agents")) logged(Promise.resolve().then(() => agents.settingChanged()));
       if (changed("home")) logged(worker.restart());
-      else if (changed(...MODEL_SETTINGS, "sessionTitles") || change.affectsConfiguration("http"))
+      else if (changed(...MODEL_SETTINGS, "sessionTitles", "worktree") || change.affectsConfiguration("http"))
         logged(environment.sync(worker));
     }),
   ];

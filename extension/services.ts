@@ -18,6 +18,7 @@ import type { AgentEnvironment, LastModel } from "./models/agent-environment.ts"
 import type { FirstRun } from "./models/first-run.ts";
 import type { KeyStore } from "./models/key-store.ts";
 import type { Requests } from "./requests/requests.ts";
+import type { CheckpointDocuments } from "./review/read-only-documents.ts";
 import type { Review } from "./review/review.ts";
 import type { ReviewOpener } from "./review/review-opener.ts";
 import type { AgentTerminals } from "./terminals/agent-terminals.ts";
@@ -37,6 +38,8 @@ export type Services = {
   readonly review: Review;
   readonly opener: ReviewOpener;
   readonly editReview: EditReview;
+  /** Diffs with texts that are in no file. */
+  readonly checkpoints: CheckpointDocuments;
   readonly findings: ReviewFindings;
   readonly terminals: AgentTerminals;
   readonly keys: KeyStore;

@@ -123,36 +123,24 @@ export type Attention = { readonly waiting: number; readonly ended: number };
 /** Counts everything that needs the user's attention. */
 export class AttentionCounter implements vscode.Disposable {
   readonly #changed = new vscode.EventEmitter<Attention>();
-  #requests = 0;
-  #edits = 0;
-  #ended = 0;
+  #counts = { requests: 0, edits: 0, ended: 0 };
 
   readonly onDidChange = this.#changed.event;
 
-  setRequests(count: number): void {
-    this.#requests = count;
-    this.#fire();
-  }
-
-  setEdits(count: number): void {
-    this.#edits = count;
-    this.#fire();
+  /** `ended`: planned jobs whose end the user has not seen. */
+  set(changed: Partial<{ readonly requests: number; readonly edits: number; readonly ended: number }>): void {
+    this.#counts = { ...this.#counts, ...changed };
+    const { requests, edits, ended } = this.#counts;
+    this.#changed.fire({ waiting: requests + edits, ended });
   }
 
   jobEnded(): void {
-    this.#ended += 1;
-    this.#fire();
+    this.set({ ended: this.#counts.ended + 1 });
   }
 
   /** The user sees the panel. */
   jobsSeen(): void {
-    if (this.#ended === 0) return;
-    this.#ended = 0;
-    this.#fire();
-  }
-
-  #fire(): void {
-    this.#changed.fire({ waiting: this.#requests + this.#edits, ended: this.#ended });
+    if (this.#counts.ended > 0) this.set({ ended: 0 });
   }
 
   dispose(): void {

@@ -59,6 +59,7 @@ export class AcpSession {
   readonly model: SessionModel;
   /** Use of a message that comes while a turn runs. */
   readonly busyInputMode: "queue" | "steer" | "interrupt";
+  readonly wantsWorktree: boolean;
   /** For many updates at once. */
   readonly updates: ClientUpdates;
   readonly #client: AgentContext;
@@ -89,6 +90,7 @@ export class AcpSession {
     this.id = id;
     this.cwd = params.cwd;
     this.busyInputMode = configured.config.display.busyInputMode;
+    this.wantsWorktree = configured.config.worktree;
     this.#client = client;
     this.#titled = options.titled;
     this.#mode = modeOf(stored?.mode ?? "") ?? DEFAULT_MODE;

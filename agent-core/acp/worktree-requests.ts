@@ -2,7 +2,12 @@
 import type * as z from "zod";
 import * as host from "../host/worktrees.ts";
 import { UsageError } from "../platform/errors.ts";
-import { HermesWorktreeEnd, type HermesWorktreeState, type worktreeMethods } from "../protocol/worktrees.ts";
+import {
+  type HermesWorktree,
+  HermesWorktreeEnd,
+  type HermesWorktreeState,
+  type worktreeMethods,
+} from "../protocol/worktrees.ts";
 import type { CommandSession } from "./commands/command.ts";
 
 /** Message for what was not committed, when the client gives none. */
@@ -18,11 +23,20 @@ export async function endAt(
   end: HermesWorktreeEnd,
   message = MESSAGE,
 ): Promise<z.infer<typeof worktreeMethods.end.result>> {
-  const worktree = await host.worktreeAt(cwd);
-  if (worktree === undefined) throw new UsageError(`${cwd} is not in a worktree that Hermes made.`);
+  const worktree = await worktreeOf(cwd);
   if (end !== "patch") return host.endWorktree(worktree, end, message);
   const file = await host.savePatch(worktree);
   return { message: `${(await host.endWorktree(worktree, end, message)).message} Its changes are in ${file}.`, file };
+}
+
+export async function changesAt(cwd: string): Promise<z.infer<typeof worktreeMethods.changes.result>> {
+  return host.worktreeChanges(await worktreeOf(cwd));
+}
+
+async function worktreeOf(cwd: string): Promise<HermesWorktree> {
+  const worktree = await host.worktreeAt(cwd);
+  if (worktree === undefined) throw new UsageError(`${cwd} is not in a worktree that Hermes made.`);
+  return worktree;
 }
 
 /** Answer to `/worktree`. */

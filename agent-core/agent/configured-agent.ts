@@ -61,7 +61,7 @@ export async function configuredAgent(
   const search = chooseSearch({ backend: web.searchBackend ?? web.backend, baseUrl: web.baseUrl }, merged);
   const prefill = await prefillMessages(home, config);
   return {
-    config,
+    config: { ...config, worktree: config.worktree || environment["HERMES_WORKTREE"] === "true" },
     options: {
       home,
       clock,

@@ -365,6 +365,10 @@ export const sections = {
       group_sessions_per_user: setting("In groups each person has a session.", z.boolean().default(true)),
     }).prefault({}),
   ),
+  worktree: setting(
+    "Starts each new session of VS Code and of a terminal in a git worktree of its own.",
+    z.boolean().default(false),
+  ),
   worktrees: setting(
     "New worktrees of sessions.",
     group({

@@ -11,7 +11,9 @@ import { runShell } from "../platform/children/run-filter.ts";
 import { messageOf, UsageError } from "../platform/errors.ts";
 import { withLock } from "../platform/locks/file-lock.ts";
 import { oneLine } from "../platform/one-line.ts";
+import { decodeText } from "../platform/text-file.ts";
 import type {
+  MadeWorktree,
   HermesWorktree as Worktree,
   HermesWorktreeEnd as WorktreeEnd,
   HermesWorktreeState as WorktreeState,
@@ -30,6 +32,8 @@ const MARK = "hermes-branch";
 const MAX_NAME = 40;
 /** A large repository takes long to check out, to commit and to remove. Milliseconds. */
 const LONG_MS = 600_000;
+/** Files of a preview. */
+const MAX_SHOWN = 100;
 /** Processes that write files side by side: two and a half times as fast with two cores. */
 const CHECKOUT: readonly GitSetting[] = [["checkout.workers", "8"]];
 /** The installation of a large project's packages takes minutes. Milliseconds. */
@@ -63,7 +67,7 @@ export async function makeWorktree(
   cwd: string,
   name: string,
   { copy, setup }: Config["worktrees"],
-): Promise<Worktree & { readonly problems: readonly string[] }> {
+): Promise<MadeWorktree> {
   const worktree = await addWorktree(cwd, name);
   try {
     await copyIgnored(worktree, copy);
@@ -111,6 +115,13 @@ export async function worktreeAt(cwd: string): Promise<Worktree | undefined> {
   return top === undefined ? undefined : (await listWorktrees(cwd)).find(({ path }) => path === top);
 }
 
+/** True for a folder from which a new session gets a worktree: its repository has a commit, and it is in no such worktree. */
+export async function startsInWorktree(cwd: string): Promise<boolean> {
+  if ((await gitLayout(cwd)) === undefined) return false;
+  const { exitCode } = await runGit(["rev-parse", "--verify", "--quiet", "HEAD"], { cwd });
+  return exitCode === 0 && (await worktreeAt(cwd)) === undefined;
+}
+
 export async function worktreeState(worktree: Worktree): Promise<WorktreeState> {
   const { path, base } = worktree;
   const head = await git(base, ["rev-parse", "HEAD"]);
@@ -131,6 +142,23 @@ export async function worktreeState(worktree: Worktree): Promise<WorktreeState> 
   };
 }
 
+/** Files that differ from the commit where both parted, with their texts there; binary files are counted alone. */
+export async function worktreeChanges({ path, base }: Worktree): Promise<Changes> {
+  const parted = await git(path, ["merge-base", await git(base, ["rev-parse", "HEAD"]), "HEAD"]);
+  const [differing, untracked] = await Promise.all([
+    git(path, ["diff", "--name-only", "--no-renames", "-z", parted]),
+    git(path, ["ls-files", "--others", "--exclude-standard", "-z"]),
+  ]);
+  const names = [...partsOf(differing), ...partsOf(untracked)];
+  const texts = names.slice(0, MAX_SHOWN).map(async (name) => {
+    const { exitCode, stdout } = await runGit(["cat-file", "blob", `${parted}:${name}`], { cwd: path });
+    const text = exitCode === 0 ? decodeText(stdout) : null;
+    const file = join(path, name);
+    return text === undefined ? [] : { path: file, text, isThere: existsSync(file) };
+  });
+  return { files: (await Promise.all(texts)).flat(), total: names.length };
+}
+
 /** Writes the changes since both parted, with new files, as a patch for `git apply` beside the work tree. Gives its path. */
 export async function savePatch({ path, base }: Worktree): Promise<string> {
   await git(path, ["add", "--all", "--intent-to-add"]);
@@ -140,6 +168,7 @@ export async function savePatch({ path, base }: Worktree): Promise<string> {
   return file;
 }
 
+type Changes = z.infer<typeof worktreeMethods.changes.result>;
 type Ended = z.infer<typeof worktreeMethods.end.result>;
 
 /**

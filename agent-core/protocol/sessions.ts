@@ -25,6 +25,8 @@ export const HermesOpenedMeta = z.object({
   sandbox: HermesSandbox,
   /** Use of a message that comes while a turn runs: `display.busy_input_mode`. Default: `queue`. */
   busyInputMode: z.enum(["queue", "steer", "interrupt"]).exactOptional(),
+  /** The client makes a worktree for the first message, and sends the message to a new session there. Default: false. */
+  startsInWorktree: z.boolean().exactOptional(),
 });
 export type HermesOpenedMeta = z.infer<typeof HermesOpenedMeta>;
 

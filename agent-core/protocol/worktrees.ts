@@ -19,6 +19,10 @@ export const HermesWorktreeState = HermesWorktree.extend({
 });
 export type HermesWorktreeState = z.infer<typeof HermesWorktreeState>;
 
+/** `problems`: what of its set-up failed, one line each. */
+const MadeWorktree = HermesWorktree.extend({ problems: z.array(z.string()).readonly() });
+export type MadeWorktree = z.infer<typeof MadeWorktree>;
+
 const inFolder = z.object({ cwd: z.string() });
 
 /** All fail with -32603 and one line for people. */
@@ -27,14 +31,22 @@ export const worktreeMethods = {
   add: {
     name: "_hermes/worktree/add",
     params: inFolder.extend({ name: z.string().min(1) }),
-    /** `problems`: what of its set-up failed, one line each. */
-    result: HermesWorktree.extend({ problems: z.array(z.string()).readonly() }),
+    result: MadeWorktree,
   },
   /** Work trees of sessions in the repository around `cwd`. */
   list: {
     name: "_hermes/worktree/list",
     params: inFolder,
     result: z.object({ worktrees: z.array(HermesWorktreeState).readonly() }),
+  },
+  /** Differences of the work tree that `cwd` lies in. `files`: the first of them; `text`: from before, null for a new file. */
+  changes: {
+    name: "_hermes/worktree/changes",
+    params: inFolder,
+    result: z.object({
+      files: z.array(z.object({ path: z.string(), text: z.string().nullable(), isThere: z.boolean() })).readonly(),
+      total: z.number(),
+    }),
   },
   /** Ends the work tree that `cwd` lies in. `message`: for what is not committed. `file`: the patch, after that end. `conflicts`: files that kept it from its end. */
   end: {

@@ -3,13 +3,25 @@ import { randomBytes } from "node:crypto";
 import { join, relative } from "node:path";
 import { loadConfig } from "../../agent-core/config/config.ts";
 import { homeFolder } from "../../agent-core/config/home.ts";
-import { endWorktree, makeWorktree, repositoryTop, worktreeState } from "../../agent-core/host/worktrees.ts";
+import {
+  endWorktree,
+  makeWorktree,
+  repositoryTop,
+  startsInWorktree,
+  worktreeState,
+} from "../../agent-core/host/worktrees.ts";
 
-/** Runs `work` in a new worktree and branch of the repository around `cwd`. */
-export async function inWorktree(cwd: string, work: (cwd: string) => Promise<number>): Promise<number> {
+type Place = { readonly cwd: string; readonly worktree: boolean };
+
+/** Runs `work` in a new worktree and branch of the repository around `cwd`, if the option or config.yaml asks for it. */
+export async function inWorktree(
+  { cwd, worktree: isAsked }: Place,
+  work: (cwd: string) => Promise<number>,
+): Promise<number> {
+  const { worktree: isSet, worktrees } = (await loadConfig(homeFolder(process.env), process.env)).config;
+  if (!isAsked && !(isSet && (await startsInWorktree(cwd)))) return work(cwd);
   const name = `${new Date().toISOString().slice(0, 10)}-${randomBytes(3).toString("hex")}`;
   const below = relative(await repositoryTop(cwd), cwd);
-  const { worktrees } = (await loadConfig(homeFolder(process.env), process.env)).config;
   const worktree = await makeWorktree(cwd, name, worktrees);
   const { path, branch, problems } = worktree;
   for (const line of [`working in ${path} on the branch ${branch}.`, ...problems])

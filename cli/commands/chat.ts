@@ -44,9 +44,10 @@ export const command = subcommand({
     ['--continue "go on"', "go on with the last session of this folder"],
   ],
   async run({ operands, values }) {
-    if (!values.worktree) return start(operands, values, values.cwd);
+    const isNew = values.resume === undefined && !values.continue;
+    if (!values.worktree && !isNew) return start(operands, values, values.cwd);
     const { inWorktree } = await import("../chat/worktree.ts");
-    return inWorktree(values.cwd, (cwd) => start(operands, values, cwd));
+    return inWorktree(values, (cwd) => start(operands, values, cwd));
   },
 });
 

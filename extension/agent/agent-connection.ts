@@ -9,6 +9,7 @@ import {
   RequestError,
   type Stream,
 } from "@zed-industries/agent-client-protocol";
+import * as vscode from "vscode";
 
 /** Parts of ACP that an agent has. */
 export type AgentOffers = {
@@ -74,6 +75,18 @@ export const AUTH_REQUIRED = -32000;
 /** Hermes asks for its key in the panel. */
 export function needsSignIn({ offers }: AgentConnection, error: unknown): boolean {
   return !offers.hermes && error instanceof RequestError && error.code === AUTH_REQUIRED;
+}
+
+/** Tries again after a sign-in, when the agent asks for one. */
+export async function withSignIn<Result>(agent: AgentConnection, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!needsSignIn(agent, error)) throw error;
+    if (!(await agent.signIn()))
+      throw new Error(vscode.l10n.t("{0} needs a sign-in. Send a message to try again.", agent.title));
+    return work();
+  }
 }
 
 /** Parameters of a session: only fields and servers that the agent takes. */

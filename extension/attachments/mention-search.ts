@@ -174,31 +174,22 @@ export class MentionSearch implements vscode.Disposable {
     const problems = vscode.languages.getDiagnostics().reduce((sum, [, list]) => sum + list.length, 0);
     const editor = vscode.window.activeTextEditor?.document.uri;
     const ofFile = editor === undefined ? 0 : vscode.languages.getDiagnostics(editor).length;
-    return [
-      ...(problems > 0
-        ? [
-            placeItem(
-              { kind: "problems", label: vscode.l10n.t("Problems") },
-              vscode.l10n.t("{0} in the workspace", problems),
-            ),
-          ]
-        : []),
-      ...(editor !== undefined && ofFile > 0
-        ? [
-            placeItem(
-              { kind: "problems", label: vscode.l10n.t("Problems in {0}", nameOf(editor)), uri: editor.toString() },
-              String(ofFile),
-            ),
-          ]
-        : []),
-      ...this.#ports.terminals.names.map((name) =>
-        placeItem(
-          { kind: "terminal", label: vscode.l10n.t("Terminal: {0}", name), name },
-          vscode.l10n.t("Output of the last command"),
-        ),
-      ),
-      placeItem({ kind: "changes", label: vscode.l10n.t("Git changes") }, vscode.l10n.t("Since the last commit")),
-    ];
+    const places: [Attachment, string][] = [];
+    if (problems > 0)
+      places.push([
+        { kind: "problems", label: vscode.l10n.t("Problems") },
+        vscode.l10n.t("{0} in the workspace", problems),
+      ]);
+    if (editor !== undefined && ofFile > 0) {
+      const label = vscode.l10n.t("Problems in {0}", nameOf(editor));
+      places.push([{ kind: "problems", label, uri: editor.toString() }, String(ofFile)]);
+    }
+    for (const name of this.#ports.terminals.names) {
+      const label = vscode.l10n.t("Terminal: {0}", name);
+      places.push([{ kind: "terminal", label, name }, vscode.l10n.t("Output of the last command")]);
+    }
+    places.push([{ kind: "changes", label: vscode.l10n.t("Git changes") }, vscode.l10n.t("Since the last commit")]);
+    return places.map(([attachment, detail]) => placeItem(attachment, detail));
   }
 
   async #sessionsWith(text: string): Promise<readonly ScoredMention[]> {
@@ -294,26 +285,22 @@ function distinct(found: readonly ScoredMention[]): readonly ScoredMention[] {
 }
 
 async function workspaceSymbols(query: string): Promise<readonly MentionItem[]> {
-  const found = await vscode.commands
-    .executeCommand<readonly vscode.SymbolInformation[] | undefined>("vscode.executeWorkspaceSymbolProvider", query)
-    .then(
-      (symbols) => symbols ?? [],
-      () => [],
-    );
+  const found = await symbolsBy<vscode.SymbolInformation>("vscode.executeWorkspaceSymbolProvider", query);
   return found
     .filter(({ location }) => location.uri.scheme === "file")
     .map(({ name, kind, location: { uri, range } }) => symbolItem(name, kind, uri, range));
 }
 
+/** None where the language server fails. */
+async function symbolsBy<Found>(command: string, about: unknown): Promise<readonly Found[]> {
+  const answer = vscode.commands.executeCommand<readonly Found[] | undefined>(command, about);
+  return (await answer.then(undefined, () => undefined)) ?? [];
+}
+
 type FoundSymbol = vscode.DocumentSymbol | vscode.SymbolInformation;
 
 async function documentSymbols(uri: vscode.Uri): Promise<readonly MentionItem[]> {
-  const found = await vscode.commands
-    .executeCommand<readonly FoundSymbol[] | undefined>("vscode.executeDocumentSymbolProvider", uri)
-    .then(
-      (symbols) => symbols ?? [],
-      () => [],
-    );
+  const found = await symbolsBy<FoundSymbol>("vscode.executeDocumentSymbolProvider", uri);
   const flat = (symbols: readonly FoundSymbol[]): readonly FoundSymbol[] =>
     symbols.flatMap((symbol) => [symbol, ...("children" in symbol ? flat(symbol.children) : [])]);
   return flat(found).map((symbol) =>

@@ -1,5 +1,7 @@
 /** Builds the sessions of the window, with what they need of VS Code: folders, settings and the window's memory. */
 import * as vscode from "vscode";
+import { call } from "../../agent-core/protocol/method.ts";
+import { worktreeMethods } from "../../agent-core/protocol/worktrees.ts";
 import { EditorServers } from "../agent/editor-servers.ts";
 import { attachmentTexts, isMissing, promptBlocks } from "../attachments/prompt-blocks.ts";
 import type { TerminalOutputs } from "../attachments/terminal-outputs.ts";
@@ -49,6 +51,7 @@ export function buildSessions(
     {
       agentOf: (sessionId) => agents.of(sessionId),
       diskEdits,
+      worktree: async (wanted) => call(await worker.agent(), worktreeMethods.add, wanted),
       place: (folder) => sessionPlace(lastModel.chosen, servers, folder),
       warnings: () => servers.takeProblems(),
       observed: (session, event) => {
@@ -114,7 +117,7 @@ export function buildRequests(
   const requests = new Requests({
     show: (sessionId, event) => router.emit(sessionId, event),
     changed: (sessionIds) => {
-      attention.setRequests(sessionIds.length);
+      attention.set({ requests: sessionIds.length });
       sessions().setAsking(sessionIds);
     },
     // A line above the message names a session that asks; a notification would cover both.

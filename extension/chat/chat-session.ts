@@ -1,5 +1,6 @@
 /** One session of the agent: its log for the panel, and the effects of its state. */
 import { randomUUID } from "node:crypto";
+import { join } from "node:path";
 import {
   type ClientContext,
   type ContentBlock,
@@ -11,6 +12,7 @@ import {
 } from "@zed-industries/agent-client-protocol";
 import * as vscode from "vscode";
 import { messageOf } from "../../agent-core/platform/errors.ts";
+import { pathBelow } from "../../agent-core/platform/paths.ts";
 import {
   changesSetting,
   HermesFaultData,
@@ -25,7 +27,15 @@ import {
   type HermesSessionMeta,
   sessionMethods,
 } from "../../agent-core/protocol/sessions.ts";
-import { type AgentConnection, AUTH_REQUIRED, blocksFor, needsSignIn, placeFor } from "../agent/agent-connection.ts";
+import type { MadeWorktree } from "../../agent-core/protocol/worktrees.ts";
+import {
+  type AgentConnection,
+  AUTH_REQUIRED,
+  blocksFor,
+  needsSignIn,
+  placeFor,
+  withSignIn,
+} from "../agent/agent-connection.ts";
 import { asContent } from "../attachments/prompt-blocks.ts";
 import { EarlierMessages } from "./earlier-messages.ts";
 import { EventLog } from "./event-log.ts";
@@ -46,6 +56,8 @@ export type SessionPorts = {
   readonly diskEdits: { begin(): Promise<void>; collect(): Promise<void>; end(): Promise<void> };
   /** `folder`: the session's only one; default: those of the window. Rejects with an Error in one line without any. */
   readonly place: (folder?: string) => Promise<SessionPlace>;
+  /** Makes a worktree of the repository around `cwd`. Rejects with an Error in one line. */
+  readonly worktree: (wanted: { readonly cwd: string; readonly name: string }) => Promise<MadeWorktree>;
   /** Warnings about the configuration that no session has shown yet, one line each. */
   readonly warnings: () => readonly string[];
   /** Content blocks of a message, with its attachments as they are now. `report` gets lines for the user. */
@@ -92,8 +104,10 @@ export class ChatSession {
   #busyInputMode: HermesOpenedMeta["busyInputMode"];
   #step: string | undefined;
   readonly agent: AgentConnection;
-  /** Folder of a session outside of the window's folders. */
+  /** Folder of a session in a worktree. */
   folder: string | undefined;
+  /** The first message makes a worktree for the session. */
+  startsInWorktree: boolean = false;
 
   /** `stored`: the session to load; default: a new one. `open` opens it, after `ready` has settled. */
   constructor(ports: SessionPorts, agent: AgentConnection, stored?: StoredSession, ready?: Promise<unknown>) {
@@ -141,6 +155,8 @@ export class ChatSession {
       void this.#changeSetting(content);
       return;
     }
+    const isFirst = this.startsInWorktree && !this.isRunning && !changesSetting(content.text);
+    if (isFirst) this.dispatch({ type: "agent-ended" }); // the message opens the session again
     this.dispatch({ type: "prompt", id: randomUUID(), ...content, now: now && this.agent.offers.hermes });
   }
 
@@ -238,7 +254,11 @@ export class ChatSession {
     try {
       const place = await this.#ports.place(this.folder);
       const agent = await this.agent.agent();
-      const loadError = await this.#signedIn(() => this.#loadOrCreate(agent, place));
+      const loadError =
+        this.#taskOfWorktree === undefined
+          ? await withSignIn(this.agent, () => this.#loadOrCreate(agent, place))
+          : undefined;
+      if (this.#taskOfWorktree !== undefined) await this.#moveToWorktree(agent, place, this.#taskOfWorktree);
       this.dispatch({ type: "opened", attempt, loadError, busyInputMode: this.#busyInputMode });
       for (const text of this.#ports.warnings()) this.log.push({ kind: "notice", severity: "warning", text });
     } catch (error) {
@@ -248,8 +268,30 @@ export class ChatSession {
     }
   }
 
+  /** The first message, while it waits for the worktree of its session. */
+  get #taskOfWorktree(): string | undefined {
+    const { turn } = this.#state;
+    return this.startsInWorktree && turn.kind === "starting" ? turn.text : undefined;
+  }
+
+  /** Begins again in a new worktree, with the options that the user chose before the first message. */
+  async #moveToWorktree(agent: ClientContext, { cwd }: SessionPlace, task: string): Promise<void> {
+    const name = /[\p{L}\p{N}]/u.test(task) ? task : "session";
+    const { path, base, problems } = await this.#ports.worktree({ cwd, name });
+    if (this.#sessionId !== undefined) await this.#closeInAgent();
+    this.startsInWorktree = false;
+    const chosen = this.#options.all;
+    this.folder = join(path, pathBelow(base, cwd) ?? "");
+    this.#stored = undefined;
+    await this.#loadOrCreate(agent, await this.#ports.place(this.folder));
+    if (this.#sessionId !== undefined) await this.#options.repeat(agent, this.#sessionId, chosen);
+    this.#showOptions();
+    for (const text of problems) this.log.push({ kind: "notice", severity: "warning", text });
+  }
+
   #readOpened(meta: unknown): void {
     const opened = readMeta(HermesOpenedMeta, meta);
+    this.startsInWorktree = opened?.startsInWorktree === true;
     this.#busyInputMode = opened?.busyInputMode;
     this.#ports.opened(opened);
   }
@@ -264,6 +306,7 @@ export class ChatSession {
     if (this.agent.offers.hermes) this.#readOpened(created._meta);
     this.#options.open(created);
     this.#begin(created.sessionId, this.agent.offers.remoteCwd ?? place.cwd);
+    if (this.folder !== undefined) this.log.push({ kind: "notice", severity: "info", text: worktreeText(this.folder) });
     return stored?.isChosen ? failure : undefined;
   }
 
@@ -286,18 +329,6 @@ export class ChatSession {
     } catch (error) {
       if (!(error instanceof RequestError) || needsSignIn(this.agent, error)) throw error;
       return this.agent.explain(error);
-    }
-  }
-
-  /** Tries again after a sign-in, when the agent asks for one. */
-  async #signedIn<Result>(work: () => Promise<Result>): Promise<Result> {
-    try {
-      return await work();
-    } catch (error) {
-      if (!needsSignIn(this.agent, error)) throw error;
-      if (!(await this.agent.signIn()))
-        throw new Error(vscode.l10n.t("{0} needs a sign-in. Send a message to try again.", this.agent.title));
-      return work();
     }
   }
 
@@ -425,6 +456,13 @@ export class ChatSession {
     const choice = this.option("model")?.currentValue;
     if (choice !== undefined) this.#ports.rememberModel(choice);
   }
+}
+
+function worktreeText(folder: string): string {
+  return vscode.l10n.t(
+    "This session works in {0}. Manage Worktrees… merges its branch, or opens it in a window.",
+    folder,
+  );
 }
 
 /** Kind of the fault, and its provider where a key is missing. */

@@ -292,8 +292,8 @@ export class SessionHistory implements vscode.Disposable {
     const { hits } = await call(agent, sessionMethods.search, { query, limit, ...inFolder });
     const others = await this.#listOthers(query);
     const summary = this.#summaries();
-    const found = hits.map(({ sessionId, title, cwd, updatedAt, messages, shelf, costUsd, snippet, marks }) => ({
-      ...summary({ sessionId, title, cwd, updatedAt }),
+    const found = hits.map(({ messages, shelf, costUsd, snippet, marks, ...hit }) => ({
+      ...summary(hit),
       messages,
       costUsd,
       ...(shelf !== undefined && { shelf }),

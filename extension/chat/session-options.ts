@@ -63,6 +63,15 @@ export class SessionOptions {
     }
   }
 
+  /** Makes the same choices in another session of the agent. */
+  async repeat(agent: ClientContext, sessionId: string, chosen: readonly SessionConfigOption[]): Promise<void> {
+    for (const { id: configId, currentValue: value } of chosen) {
+      const now = this.#all.find(({ id }) => id === configId);
+      if (typeof value !== "string" || now === undefined || now.currentValue === value) continue;
+      await this.set(agent, { sessionId, configId, value });
+    }
+  }
+
   /** The option of an ACP category: `mode`, `model`, `thought_level`. */
   find(category: string): SelectedOption | undefined {
     const option = this.#all.find((candidate) => candidate.category === category);

@@ -95,7 +95,7 @@ export class Sessions {
 
   showNew(panel: ChatPanel): void {
     if (panel.place === "side-bar") this.#options.lastShown.set(undefined);
-    this.#show(panel, this.#create(undefined));
+    this.show(panel, this.#create(undefined));
   }
 
   /**
@@ -139,17 +139,17 @@ export class Sessions {
     const closing = this.#closing.get(sessionId);
     if (panel.place === "side-bar") this.#options.lastShown.set(sessionId);
     if (open === undefined || closing !== undefined) {
-      this.#show(panel, this.#create({ sessionId, isChosen: true }, closing?.promise));
+      this.show(panel, this.#create({ sessionId, isChosen: true }, closing?.promise));
     } else {
       open.dispatch({ type: "return" });
-      this.#show(panel, open);
+      this.show(panel, open);
     }
   }
 
   /** Shows the earlier session in a tab that VS Code restored. If that session is lost or in another panel, shows a new one. */
   restoreTab(tab: ChatPanel, sessionId: string | undefined): void {
     const isTaken = sessionId === undefined || this.#find(sessionId) !== undefined;
-    this.#show(tab, this.#create(isTaken ? undefined : { sessionId, isChosen: false }));
+    this.show(tab, this.#create(isTaken ? undefined : { sessionId, isChosen: false }));
   }
 
   panelOf(sessionId: string): ChatPanel | undefined {
@@ -174,7 +174,7 @@ export class Sessions {
   moveToSideBar(tab: ChatPanel): void {
     const { shown } = tab;
     this.#options.lastShown.set(shown.targetId);
-    this.#show(this.#panels.sideBar, shown);
+    this.show(this.#panels.sideBar, shown);
   }
 
   /** The tab was closed. A running turn continues. */
@@ -253,7 +253,7 @@ export class Sessions {
     return sessionId === undefined ? undefined : [...this.#open].find(({ targetId }) => targetId === sessionId);
   }
 
-  #show(panel: ChatPanel, session: ChatSession): void {
+  show(panel: ChatPanel, session: ChatSession): void {
     const before = panel.show(session);
     if (before !== undefined) this.#leave(before);
     void session.open();

@@ -6,13 +6,13 @@ import {
   type HermesWorktreeState,
   worktreeMethods,
 } from "../../agent-core/protocol/worktrees.ts";
-import { showInformation, showWarning, withErrorMessage, withProgress } from "../notifications.ts";
+import type { ChatSession } from "../chat/chat-session.ts";
+import { showInformation, showWarning, withErrorMessage } from "../notifications.ts";
 import type { Services } from "../services.ts";
 import { conflictPrompt } from "./action-prompts.ts";
 
 /** Makes a worktree of the window's repository, starts a session there, and shows it in the side bar. */
 export async function newWorktree(services: Services): Promise<void> {
-  const cwd = folder();
   const task = await vscode.window.showInputBox({
     title: vscode.l10n.t("Hermes: New Session in a Worktree"),
     prompt: vscode.l10n.t("The session works on it in a folder beside the repository, on a branch of its own."),
@@ -21,13 +21,9 @@ export async function newWorktree(services: Services): Promise<void> {
     validateInput: (typed) => (/[\p{L}\p{N}]/u.test(typed) ? undefined : vscode.l10n.t("Enter letters or digits")),
   });
   if (task === undefined) return;
-  await withErrorMessage(vscode.l10n.t("No worktree was made"), async () => {
-    const { path, problems } = await withProgress(vscode.l10n.t("Hermes: making the worktree…"), async () =>
-      call(await services.worker.agent(), worktreeMethods.add, { cwd, name: task }),
-    );
-    for (const problem of problems) void showWarning(problem);
-    await startIn(services, path, task);
-  });
+  const session = services.sessions.withoutPanel();
+  session.startsInWorktree = true;
+  start(services, session, task);
 }
 
 /** Opens a worktree of the repository in its window, or ends it. */
@@ -84,17 +80,24 @@ async function act(services: Services, { path, branch, baseBranch }: HermesWorkt
     },
     { label: vscode.l10n.t("$(trash) Discard"), detail: vscode.l10n.t("Deletes worktree and branch"), end: "discard" },
   ];
-  const step = await vscode.window.showQuickPick(steps, { title: branch });
+  const agent = await services.worker.agent();
+  const { files, total } = await call(agent, worktreeMethods.changes, { cwd: path });
+  const preview = vscode.l10n.t("Changes of {0}: {1} of {2} files", branch, files.length, total);
+  if (files.length > 0) await services.checkpoints.show(preview, files, { areBefore: true });
+  // The preview can be read and scrolled below the list.
+  const step = await vscode.window.showQuickPick(steps, { title: branch, ignoreFocusOut: true });
   if (step === undefined) return;
+  const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs);
+  await vscode.window.tabGroups.close(tabs.filter(({ label }) => label === preview));
   if (step.end === undefined) return openWindow(path);
   const discard = vscode.l10n.t("Discard");
   const question = vscode.l10n.t("Delete {0} and all of its changes for good?", branch);
   if (step.end === "discard" && (await showWarning(question, discard)) !== discard) return;
-  const agent = await services.worker.agent();
   const { message, file, conflicts } = await call(agent, worktreeMethods.end, { cwd: path, end: step.end });
   if (conflicts !== undefined) {
     const answer = await showWarning(message, RESOLVE);
-    if (answer === RESOLVE) await startIn(services, path, conflictPrompt(into, conflicts));
+    const session = services.sessions.withoutPanel(undefined, path);
+    if (answer === RESOLVE) start(services, session, conflictPrompt(into, conflicts));
     return;
   }
   if (file !== undefined) await vscode.window.showTextDocument(vscode.Uri.file(file));
@@ -103,16 +106,10 @@ async function act(services: Services, { path, branch, baseBranch }: HermesWorkt
 
 const RESOLVE = vscode.l10n.t("Let a Session Resolve Them");
 
-/** Starts a session of another folder, and shows it in the side bar. */
-async function startIn({ sessions, panels }: Services, cwd: string, text: string): Promise<void> {
-  const session = sessions.startInBackground({ text }, sessions.withoutPanel(undefined, cwd));
-  await session.open();
-  const note = vscode.l10n.t(
-    "This session works in {0}. Manage Worktrees… merges its branch, or opens it in a window.",
-    cwd,
-  );
-  session.log.push({ kind: "notice", severity: "info", text: note });
-  if (session.sessionId !== undefined) sessions.showStored(panels.sideBar, session.sessionId);
+/** Sends the first message of a session, and shows it in the side bar. */
+function start({ sessions, panels }: Services, session: ChatSession, text: string): void {
+  session.prompt({ text });
+  sessions.show(panels.sideBar, session);
   panels.sideBar.reveal();
 }
 

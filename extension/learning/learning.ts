@@ -1,4 +1,5 @@
 /** Everything that was learnt, for the user: the page "Hermes: Learning" in a tab, and one line in the chat panels. */
+import type { ClientContext } from "@zed-industries/agent-client-protocol";
 import * as vscode from "vscode";
 import type * as z from "zod";
 import { messageOf } from "../../agent-core/platform/errors.ts";
@@ -177,25 +178,19 @@ export class Learning implements vscode.WebviewPanelSerializer {
     const { openSession, openPlace } = this.#parts;
     switch (action.type) {
       case "act":
-        return this.#report(action.id, async (agent) => {
-          const { ok, message } = await call(agent, learningMethods.act, { id: action.id, action: action.action });
-          return { message, isError: !ok };
-        });
+        return this.#report(action.id, (agent) =>
+          call(agent, learningMethods.act, { id: action.id, action: action.action }),
+        );
       case "switch":
-        return this.#report(action.name, async (agent) => {
-          await call(agent, learningMethods.switch, { name: action.name, on: action.on });
-          return { message: "", isError: false };
-        });
+        return this.#report(action.name, (agent) =>
+          call(agent, learningMethods.switch, { name: action.name, on: action.on }),
+        );
       case "learn":
-        return this.#report("learn", async (agent) => {
-          const { message } = await call(agent, learningMethods.run, {});
-          return { message, isError: false };
-        });
+        return this.#report("learn", (agent) => call(agent, learningMethods.run, {}));
       case "job":
-        return this.#report(action.id, async (agent) => {
-          const { ok, message } = await call(agent, cronMethods.act, { job: action.id, action: action.action });
-          return { message, isError: !ok };
-        });
+        return this.#report(action.id, (agent) =>
+          call(agent, cronMethods.act, { job: action.id, action: action.action }),
+        );
       case "open-session":
         await openSession(action.sessionId);
         break;
@@ -217,14 +212,14 @@ export class Learning implements vscode.WebviewPanelSerializer {
   /** Runs an action, then sends the new data and the outcome. `about`: see `acted`. */
   async #report(
     about: string,
-    run: (agent: Awaited<ReturnType<AgentWorker["agent"]>>) => Promise<{ message: string; isError: boolean }>,
+    run: (agent: ClientContext) => Promise<{ readonly ok?: boolean; readonly message?: string }>,
   ): Promise<void> {
-    const outcome = await this.#parts.worker
+    const { ok = true, message = "" } = await this.#parts.worker
       .agent()
       .then(run)
-      .catch((error: unknown) => ({ message: messageOf(error), isError: true }));
+      .catch((error: unknown) => ({ ok: false, message: messageOf(error) }));
     await this.refresh();
-    this.#post({ type: "acted", about, ...outcome });
+    this.#post({ type: "acted", about, message, isError: !ok });
   }
 }
 

@@ -16,6 +16,7 @@ const SETTINGS = [
   ["baseUrl", "HERMES_BASE_URL"],
   ["home", "HERMES_HOME"],
   ["sessionTitles", "HERMES_TITLES"],
+  ["worktree", "HERMES_WORKTREE"],
 ] as const;
 
 type Variables = Readonly<Record<string, string>>;
@@ -70,7 +71,7 @@ function network(): Variables {
 
 function settings(): Variables {
   const configuration = vscode.workspace.getConfiguration("hermes");
-  const values = SETTINGS.map(([setting, variable]) => [variable, configuration.get<string>(setting, "")] as const);
+  const values = SETTINGS.map(([setting, variable]) => [variable, String(configuration.get(setting, ""))] as const);
   return Object.fromEntries(values.filter(([, value]) => value !== ""));
 }
 

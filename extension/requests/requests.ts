@@ -94,10 +94,8 @@ export class Requests {
       requestId,
       toolCall,
       options,
-      reasons: ours?.reasons ?? [],
-      ...(ours?.command !== undefined && { command: ours.command }),
-      ...(ours?.grant !== undefined && { grant: ours.grant }),
-      ...(ours?.task !== undefined && { task: ours.task }),
+      reasons: [],
+      ...ours,
     });
     const notice = permissionNotice(ours, options);
     const answer = await this.#firstAnswer(requestId, { sessionId, notice }, signal);

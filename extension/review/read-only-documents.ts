@@ -49,8 +49,8 @@ function originalText(review: Review, { scheme, fsPath: path }: vscode.Uri): str
 
 const CHECKPOINT_SCHEME = "hermes-checkpoint";
 
-/** `text`: null when the file did not exist. `isThere`: the file exists now. */
-export type CheckpointText = { readonly path: string; readonly text: string | null; readonly isThere: boolean };
+/** `text`: null where the file does not exist. `isThere`: the file exists now. */
+type CheckpointText = { readonly path: string; readonly text: string | null; readonly isThere: boolean };
 
 /** Texts of files at a checkpoint, as documents to compare with. */
 export class CheckpointDocuments implements vscode.TextDocumentContentProvider, vscode.Disposable {
@@ -68,15 +68,16 @@ export class CheckpointDocuments implements vscode.TextDocumentContentProvider, 
     return this.#texts.get(fsPath) ?? "";
   }
 
-  /** Opens the present files next to these texts, all in one editor. */
-  async show(title: string, files: readonly CheckpointText[]): Promise<void> {
+  /** Opens the present files next to these texts, all in one editor: texts from before them, or those that a restore gives. */
+  async show(title: string, files: readonly CheckpointText[], { areBefore = false } = {}): Promise<void> {
     this.#texts = new Map(files.map(({ path, text }) => [vscode.Uri.file(path).fsPath, text ?? ""]));
     const resources = files.map(({ path, text, isThere }) => {
       const uri = vscode.Uri.file(path);
       const then = uri.with({ scheme: CHECKPOINT_SCHEME });
       // An open document may show the text of another checkpoint.
       this.#changed.fire(then);
-      return [uri, isThere ? uri : undefined, text === null ? undefined : then];
+      const sides = [isThere ? uri : undefined, text === null ? undefined : then];
+      return [uri, ...(areBefore ? sides.reverse() : sides)];
     });
     await vscode.commands.executeCommand("vscode.changes", title, resources);
   }

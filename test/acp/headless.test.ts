@@ -212,6 +212,25 @@ test("--worktree works in a worktree of its own, which stays only with changes",
   expect(readFileSync(join(folder, "new.txt"), "utf8")).toBe("x");
 });
 
+test("worktree: true in config.yaml gives each new session of a repository a worktree of its own", async () => {
+  await shell(
+    "mkdir -p set plain && cd set && git init -q && git -c user.name=t -c user.email=t@example.com commit -q --allow-empty -m one",
+  );
+  const write = callTools(call("write_file", { path: "new.txt", content: "x" }));
+  model.script(write, say("done"), say("again"), say("here"));
+  const config = await shell("echo 'worktree: true' > $HERMES_HOME/config.yaml");
+  const first = await shell("cd set && hermes -y look && git worktree list | wc -l && ls");
+  const second = await shell("cd set && hermes -y look && git worktree list | wc -l");
+  const elsewhere = await shell("cd plain && hermes look");
+  rmSync(join(home, "config.yaml"));
+  expect([config.code, first.stdout, second.stdout, elsewhere.stdout]).toEqual([
+    0,
+    expect.stringMatching(/^done\n\s*2\n$/),
+    expect.stringMatching(/^again\n\s*2\n$/),
+    "here\n",
+  ]);
+});
+
 test("a prompt that the offline interpreter carries out ends with exit code 0", async () => {
   const line =
     "unset HERMES_BASE_URL HERMES_MODEL HERMES_API_KEY; hermes -y 'create done.txt with hello' && cat done.txt";

@@ -85,3 +85,54 @@ test("an end that conflicts changes nothing and names the files", async () => {
   }
   expect(existsSync(path)).toBe(true);
 });
+
+test("the changes of a worktree are shown with the texts from before, also with new, deleted and binary files", async () => {
+  writeFileSync(join(agent.cwd, "gone.txt"), "gone\n");
+  writeFileSync(join(agent.cwd, "später.txt"), "später\n");
+  git("add", ".");
+  git("commit", "-qm", "second");
+  const { result: made } = await agent.request("_hermes/worktree/add", { cwd: agent.cwd, name: "six" });
+  const path = String(made?.["path"]);
+  expect((await agent.request("_hermes/worktree/changes", { cwd: path })).result).toEqual({ files: [], total: 0 });
+  // The main folder goes on: its changes are not the worktree's.
+  writeFileSync(join(agent.cwd, "main.txt"), "main\n");
+  git("add", ".");
+  git("commit", "-qm", "main goes on");
+  const own = (...args: string[]) => execFileSync("git", args, { cwd: path });
+  writeFileSync(join(path, "a.txt"), "ONE\n");
+  own("commit", "-qam", "committed");
+  writeFileSync(join(path, "später.txt"), "früher\n");
+  rmSync(join(path, "gone.txt"));
+  writeFileSync(join(path, "new file.txt"), "new\n");
+  writeFileSync(join(path, "picture.png"), Buffer.from([137, 80, 78, 71, 0, 0, 255]));
+  own("add", "picture.png");
+  own("commit", "-qm", "picture");
+  writeFileSync(join(path, "picture.png"), Buffer.from([137, 80, 78, 71, 0, 0, 254]));
+  const { result } = await agent.request("_hermes/worktree/changes", { cwd: path });
+  const file = (name: string, text: string | null, isThere = true) => ({ path: join(path, name), text, isThere });
+  expect(result?.["total"]).toBe(5);
+  expect(result?.["files"]).toEqual([
+    file("a.txt", "one\n"),
+    file("gone.txt", "gone\n", false),
+    file("picture.png", null),
+    file("später.txt", "später\n"),
+    file("new file.txt", null),
+  ]);
+  const { error } = await agent.request("_hermes/worktree/changes", { cwd: agent.cwd });
+  expect(JSON.stringify(error)).toContain("is not in a worktree that Hermes made");
+});
+
+test("a client learns that the first message of a new session belongs into a worktree, where one can be made", async () => {
+  const startsInWorktree = async (cwd: string): Promise<unknown> => {
+    const { result } = await agent.request("session/new", { cwd, mcpServers: [] });
+    return (result?.["_meta"] as { hermes?: { startsInWorktree?: boolean } } | undefined)?.hermes?.startsInWorktree;
+  };
+  await agent.initialize({ _meta: { hermes: { sandbox: true } } });
+  expect(await startsInWorktree(agent.cwd)).toBe(false);
+  writeFileSync(join(agent.home, "config.yaml"), "worktree: true\n");
+  const { result: made } = await agent.request("_hermes/worktree/add", { cwd: agent.cwd, name: "seven" });
+  const unborn = join(agent.home, "unborn");
+  execFileSync("git", ["init", "-q", unborn]);
+  const places = [agent.cwd, String(made?.["path"]), unborn, agent.home];
+  expect(await Promise.all(places.map(startsInWorktree))).toEqual([true, false, false, false]);
+});

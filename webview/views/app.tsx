@@ -21,6 +21,7 @@ import { PermissionCard, QuestionCard } from "./request-cards.tsx";
 import { DockBar, DockText, ReviewBar } from "./review-bar.tsx";
 import { SetupPageView } from "./setup-page.tsx";
 import { NoFolderPage, StartPageView } from "./start-page.tsx";
+import { statusLabels } from "./tool-card.tsx";
 import { isNotice } from "./transcript/entry-row.tsx";
 import { Transcript } from "./transcript/transcript.tsx";
 import { CONTINUE } from "./transcript/turn-end.tsx";
@@ -253,12 +254,6 @@ const planIcons = {
   completed: "pass-filled",
 } as const;
 
-const planWords: Readonly<Record<PlanEntry["status"], string>> = {
-  pending: t("waiting"),
-  in_progress: t("running"),
-  completed: t("done"),
-};
-
 /** The agent's plan as a checklist. */
 function PlanView() {
   const { store } = usePanel();
@@ -291,7 +286,7 @@ function PlanLine({ entry: { content, status } }: { readonly entry: PlanEntry })
   return (
     <li class={`plan-${status}`} data-plan-status={status}>
       <Icon name={planIcons[status]} /> <span dir="auto">{content}</span>
-      <span class="visually-hidden">{planWords[status]}</span>
+      <span class="visually-hidden">{statusLabels[status]}</span>
     </li>
   );
 }

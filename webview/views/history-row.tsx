@@ -1,4 +1,5 @@
 /** A stored session in the list: open, pin, archive, rename, fork, export, delete. */
+import { Fragment } from "preact";
 import { memo } from "preact/compat";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { HistoryItem } from "../../agent-core/protocol/panel-events.ts";
@@ -21,8 +22,8 @@ function Row({ item }: RowProps) {
   const [stage, setStage] = useState<Stage>("shown");
   const name = useRef<HTMLButtonElement>(null);
   const { post } = usePanel();
-  const shelve = (shelf: HermesShelf | null): void =>
-    post({ type: "session-shelve", sessionId: item.sessionId, shelf });
+  const shelve = (shelf: HermesShelf): void =>
+    post({ type: "session-shelve", sessionId: item.sessionId, shelf: item.shelf === shelf ? null : shelf });
   const done = (): void => setStage("shown");
   useReturningFocus(name, stage);
   switch (stage) {
@@ -41,8 +42,8 @@ function Row({ item }: RowProps) {
                 ? {
                     F2: () => setStage("renaming"),
                     Delete: () => setStage("deleting"),
-                    p: () => shelve(item.shelf === "pinned" ? null : "pinned"),
-                    e: () => shelve(item.shelf === "archived" ? null : "archived"),
+                    p: () => shelve("pinned"),
+                    e: () => shelve("archived"),
                   }
                 : NO_KEYS
             }
@@ -84,6 +85,7 @@ type NameProps = RowProps & {
 function Name({ item, field, onKey }: NameProps) {
   const panel = usePanel();
   const { sessionId, title, updatedAt, messages, costUsd, folder, isCurrent, shelf, snippet, agent } = item;
+  const marks = [...(shelf === undefined ? [] : [SHELVES[shelf]]), ...(item.isJob === true ? [JOB] : [])];
   const facts = [
     agent,
     updatedAt === 0 ? undefined : shortTime(updatedAt, Date.now()),
@@ -103,16 +105,11 @@ function Name({ item, field, onKey }: NameProps) {
       onKeyDown={onKeys(onKey)}
     >
       <span class="history-title" dir="auto">
-        {shelf !== undefined && (
-          <>
-            <Icon name={SHELVES[shelf].icon} /> <span class="visually-hidden">{SHELVES[shelf].text}</span>
-          </>
-        )}
-        {item.isJob === true && (
-          <>
-            <Icon name="history" /> <span class="visually-hidden">{t("Planned job")}</span>
-          </>
-        )}
+        {marks.map(({ icon, text }) => (
+          <Fragment key={icon}>
+            <Icon name={icon} /> <span class="visually-hidden">{text}</span>
+          </Fragment>
+        ))}
         {title}
       </span>
       {!isCurrent && <BackgroundState sessionId={sessionId} />}
@@ -126,6 +123,8 @@ const SHELVES = {
   pinned: { icon: "pinned", text: t("Pinned") },
   archived: { icon: "archive", text: t("Archived") },
 } as const;
+
+const JOB = { icon: "history", text: t("Planned job") };
 
 const STATES = {
   asks: { icon: "bell-dot", text: t("asks for your answer") },
@@ -165,7 +164,8 @@ function Snippet({ text, marks }: NonNullable<HistoryItem["snippet"]>) {
 }
 
 type ActionsProps = RowProps & {
-  readonly onShelve: (shelf: HermesShelf | null) => void;
+  /** Takes the session from the shelf if it is there. */
+  readonly onShelve: (shelf: HermesShelf) => void;
   readonly onRename: () => void;
   readonly onDelete: () => void;
 };
@@ -195,13 +195,13 @@ function CommonActions({ item: { sessionId, title, shelf }, onShelve, onDelete }
         icon={isPinned ? "pinned" : "pin"}
         name={isPinned ? t("Unpin {0}", title) : t("Pin {0}", title)}
         title={isPinned ? t("Unpin (P)") : t("Pin (P)")}
-        act={() => onShelve(isPinned ? null : "pinned")}
+        act={() => onShelve("pinned")}
       />
       <IconButton
         icon={isArchived ? "inbox" : "archive"}
         name={isArchived ? t("Unarchive {0}", title) : t("Archive {0}", title)}
         title={isArchived ? t("Unarchive (E)") : t("Archive (E)")}
-        act={() => onShelve(isArchived ? null : "archived")}
+        act={() => onShelve("archived")}
       />
       <IconButton
         icon="multiple-windows"

@@ -9,6 +9,14 @@ export function onKeys(acts: Readonly<Record<string, () => void>>): (event: Keyb
   };
 }
 
+/** Handler of a form, which stays: the browser would load the page again. */
+export function onSubmit(act: () => unknown): (event: Event) => void {
+  return (event) => {
+    event.preventDefault();
+    act();
+  };
+}
+
 /** The Latin letter of a key. On a keyboard without Latin letters its place says which one it is. */
 export function letterOf({ key, code }: KeyboardEvent): string {
   return (/\p{Script=Latin}/u.test(key) ? key : code.replace(/^Key/, "")).toLowerCase();

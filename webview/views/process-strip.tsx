@@ -8,6 +8,7 @@ import { t } from "../texts.ts";
 import { Elapsed } from "./elapsed.tsx";
 import { FoldHead, useOpen } from "./fold.tsx";
 import { Button, Icon, IconButton } from "./icon.tsx";
+import { onSubmit } from "./keys.ts";
 import { usePanel } from "./panel-context.ts";
 import { ansiRuns, TerminalView } from "./terminal-view.tsx";
 
@@ -196,11 +197,10 @@ function InputLine({ process, reply }: ProcessBodyProps) {
   return (
     <form
       class="process-input"
-      onSubmit={(event) => {
-        event.preventDefault();
+      onSubmit={onSubmit(() => {
         post({ type: "process-input", id, text: `${text}\n` });
         setText("");
-      }}
+      })}
     >
       {isSecret ? <input type="password" {...field} /> : <input type="text" {...field} />}
       <Button type="submit" kind="secondary" isSmall>

@@ -10,6 +10,7 @@ import { t } from "../texts.ts";
 import { DiffView } from "./diff-view.tsx";
 import { focusOnce } from "./focus-kept.ts";
 import { Button, Icon } from "./icon.tsx";
+import { onSubmit } from "./keys.ts";
 import { usePanel } from "./panel-context.ts";
 
 /** Reasons that a card shows without scrolling. */
@@ -142,10 +143,7 @@ function RejectWithReason({ isArmed, onReject }: RejectWithReasonProps) {
   return (
     <form
       class="ask-reason"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (reason.trim() !== "") onReject(reason);
-      }}
+      onSubmit={onSubmit(() => reason.trim() !== "" && onReject(reason))}
       onKeyDown={(event) => {
         if (event.key !== "Escape") return;
         event.preventDefault();
@@ -208,13 +206,7 @@ export function QuestionCard({ request: { requestId, message, choices } }: { rea
           </Button>
         ))}
       </div>
-      <form
-        class="ask-reason"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (typed.trim() !== "") answer(typed.trim());
-        }}
-      >
+      <form class="ask-reason" onSubmit={onSubmit(() => typed.trim() !== "" && answer(typed.trim()))}>
         <input
           type="text"
           aria-label={t("Your answer")}

@@ -32,7 +32,8 @@ const icons: Readonly<Record<ToolKind, string>> = {
   other: "tools",
 };
 
-const statusLabels: Readonly<Record<ToolStatus, string>> = {
+/** States of tool calls and of steps of a plan. */
+export const statusLabels: Readonly<Record<ToolStatus, string>> = {
   pending: t("waiting"),
   in_progress: t("running"),
   completed: t("done"),

@@ -53,7 +53,9 @@ export function registerSessionMethods(app: AgentApp, server: AgentServer): void
   });
   app.onRequest(methods.agent.session.new, async ({ params, client }) => {
     const session = await server.newSession(client, sessionParams(params));
-    return { sessionId: session.id, ...opened(session, server) };
+    const isSeparate =
+      session.wantsWorktree && (await (await import("../../host/worktrees.ts")).startsInWorktree(session.cwd));
+    return { sessionId: session.id, ...opened(session, server, isSeparate) };
   });
   app.onRequest(methods.agent.session.load, async ({ params, client }) => {
     const { session, stored } = await server.loadSession(client, sessionParams(params), params.sessionId);
@@ -90,7 +92,11 @@ function* replayed(stored: StoredSession, page: readonly TranscriptEntry[]): Gen
 }
 
 /** Response for a session that is open now. The slash commands follow it. */
-function opened(session: AcpSession, { client }: AgentServer): Omit<NewSessionResponse, "sessionId"> {
+function opened(
+  session: AcpSession,
+  { client }: AgentServer,
+  startsInWorktree = false,
+): Omit<NewSessionResponse, "sessionId"> {
   session.announceExtensions();
   const response = { modes: modeState(session.mode), configOptions: session.configOptions };
   if (client.ours.sandbox !== true) return response;
@@ -98,6 +104,7 @@ function opened(session: AcpSession, { client }: AgentServer): Omit<NewSessionRe
   const hermes: HermesOpenedMeta = {
     sandbox: sandbox === undefined ? null : { ...sandbox, text: sandboxText(sandbox) },
     busyInputMode: session.busyInputMode,
+    startsInWorktree,
   };
   return { ...response, _meta: { hermes } };
 }

@@ -14,6 +14,9 @@ export function registerWorktreeMethods(app: AgentApp, server: AgentServer): voi
   onClientRequest(app, worktreeMethods.list, async ({ params: { cwd } }) => ({
     worktrees: await (await requests()).worktreesAround(cwd).catch(throwRequestError),
   }));
+  onClientRequest(app, worktreeMethods.changes, async ({ params: { cwd } }) =>
+    (await requests()).changesAt(cwd).catch(throwRequestError),
+  );
   onClientRequest(app, worktreeMethods.end, async ({ params: { cwd, end, message } }) =>
     (await requests()).endAt(cwd, end, message).catch(throwRequestError),
   );

@@ -1,7 +1,5 @@
 /** All actions of one panel. */
 
-import type { Requests } from "../../requests/requests.ts";
-import type { CheckpointDocuments } from "../../review/read-only-documents.ts";
 import type { Services } from "../../services.ts";
 import type { PageParts } from "../panel-page.ts";
 import { SessionHistory } from "../session-history.ts";
@@ -16,13 +14,12 @@ import { workspaceActions } from "./workspace-actions.ts";
 export function panelActions(
   [panel, webview]: Parameters<PageParts["actionsOf"]>,
   services: Services,
-  parts: { readonly requests: Requests; readonly checkpoints: CheckpointDocuments },
 ): ReturnType<PageParts["actionsOf"]> {
   const { worker, sessions, sessionListChanges } = services;
   const history = new SessionHistory(services, panel, sessions, sessionListChanges);
-  const restores = new SessionRestores(worker, panel, parts.checkpoints);
+  const restores = new SessionRestores(worker, panel, services.checkpoints);
   const actions = {
-    ...sessionActions({ ...services, requests: parts.requests, panel, history, restores }),
+    ...sessionActions({ ...services, panel, history, restores }),
     ...workspaceActions(services, panel),
     ...taskActions(services, panel),
     ...contextActions(services, panel, webview),

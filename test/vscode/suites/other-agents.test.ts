@@ -74,6 +74,7 @@ suite("other agents", () => {
     const opened = new ChatSession(
       {
         diskEdits,
+        worktree: () => Promise.reject(new Error("no session here has a worktree")),
         place: async () => ({ cwd: folder, additionalDirectories: [], mcpServers: [], _meta: { hermes: {} } }),
         warnings: () => [],
         promptBlocks: async ({ text }) => [

@@ -63,21 +63,12 @@ function isField(target: EventTarget | null): boolean {
 
 /** Undefined for other keys, and for all keys in a text field. */
 function moveOf({ target, key, altKey, shiftKey, metaKey, defaultPrevented }: KeyboardEvent): Move | undefined {
-  if (defaultPrevented || shiftKey || metaKey) return undefined;
-  if (isField(target)) return undefined;
-  switch (key) {
-    case "Home":
-      return altKey ? undefined : "first";
-    case "End":
-      return altKey ? undefined : "last";
-    case "ArrowUp":
-      return altKey ? "previous" : undefined;
-    case "ArrowDown":
-      return altKey ? "next" : undefined;
-    default:
-      return undefined;
-  }
+  if (defaultPrevented || shiftKey || metaKey || isField(target)) return undefined;
+  return altKey ? MOVES_WITH_ALT[key] : MOVES[key];
 }
+
+const MOVES: Readonly<Record<string, Move>> = { Home: "first", End: "last" };
+const MOVES_WITH_ALT: Readonly<Record<string, Move>> = { ArrowUp: "previous", ArrowDown: "next" };
 
 /** Index of the target row; out of range when there is none. */
 function indexAfter(move: Exclude<Move, "first">, rows: readonly Entry[], from: string | undefined): number {
@@ -121,14 +112,11 @@ export function useKeptKeys(list: RefObject<HTMLElement | null>): readonly strin
       const keys = keysToKeep(element);
       keep((before) => (before.join() === keys.join() ? before : keys));
     };
-    document.addEventListener("selectionchange", update);
-    element.addEventListener("focusin", update);
-    element.addEventListener("focusout", update);
-    return () => {
-      document.removeEventListener("selectionchange", update);
-      element.removeEventListener("focusin", update);
-      element.removeEventListener("focusout", update);
-    };
+    const unmounted = new AbortController();
+    const { signal } = unmounted;
+    document.addEventListener("selectionchange", update, { signal });
+    for (const type of ["focusin", "focusout"]) element.addEventListener(type, update, { signal });
+    return () => unmounted.abort();
   }, [list]);
   return kept;
 }
@@ -163,11 +151,16 @@ export function useCopySelected(list: RefObject<HTMLElement | null>, entries: re
   }, [list]);
 }
 
-function selectedFormulas(list: HTMLElement): ReturnType<typeof copyWithTex> {
+function selectedRange(list: HTMLElement): Range | undefined {
   const selection = document.getSelection();
   if (selection === null || selection.isCollapsed || selection.rangeCount === 0) return undefined;
-  const range = selection.getRangeAt(0).cloneRange();
-  if (!range.intersectsNode(list)) return undefined;
+  const range = selection.getRangeAt(0);
+  return range.intersectsNode(list) ? range : undefined;
+}
+
+function selectedFormulas(list: HTMLElement): ReturnType<typeof copyWithTex> {
+  const range = selectedRange(list)?.cloneRange();
+  if (range === undefined) return undefined;
   if (!list.contains(range.startContainer)) range.setStart(list, 0);
   if (!list.contains(range.endContainer)) range.setEnd(list, list.childNodes.length);
   return copyWithTex(range);
@@ -175,10 +168,8 @@ function selectedFormulas(list: HTMLElement): ReturnType<typeof copyWithTex> {
 
 /** Undefined when the browser can copy the selection by itself. */
 function selectedText(list: HTMLElement, entries: readonly Entry[]): string | undefined {
-  const selection = document.getSelection();
-  if (selection === null || selection.isCollapsed || selection.rangeCount === 0) return undefined;
-  const range = selection.getRangeAt(0);
-  if (!range.intersectsNode(list)) return undefined;
+  const [selection, range] = [document.getSelection(), selectedRange(list)];
+  if (selection === null || range === undefined) return undefined;
   fillForCopy(list, range);
   const [from, to] = [rowAround(range.startContainer), rowAround(range.endContainer)];
   // A selection that starts before the list, or ends after it, includes all entries on that side.

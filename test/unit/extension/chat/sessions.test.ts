@@ -8,19 +8,33 @@ import { SessionRouter, Sessions, type SessionsOptions } from "../../../../exten
 // Several sessions of one window: the panel shows one of them, each has a log of its own.
 type Request = { readonly method: string; readonly sessionId: string | undefined };
 
+const MODES = ["ask", "plan"].map((value) => ({ value, name: value }));
+const modeOption = (currentValue: string) => ({
+  configOptions: [{ id: "mode", name: "Mode", type: "select", category: "mode", currentValue, options: MODES }],
+});
+
 /** An agent whose turns end when the test says so. */
 class FakeAgent {
   readonly requests: Request[] = [];
   readonly turns = new Map<string, PromiseWithResolvers<unknown>>();
   readonly busy = new Set<string>();
+  /** Folders whose new sessions begin in a worktree, as with `worktree: true`. */
+  readonly separate = new Set<string>();
+  readonly folders: unknown[] = [];
   #count = 0;
 
-  async request(method: string, params: { readonly sessionId?: string }): Promise<unknown> {
-    const { sessionId = "" } = params;
+  async request(
+    method: string,
+    params: { readonly sessionId?: string; readonly cwd?: string; readonly value?: string },
+  ): Promise<unknown> {
+    const { sessionId = "", cwd = "", value = "" } = params;
     this.requests.push({ method, sessionId: params.sessionId });
+    if (method === methods.agent.session.setConfigOption) return modeOption(value);
     if (method === methods.agent.session.new) {
       this.#count += 1;
-      return { sessionId: `s${this.#count}` };
+      this.folders.push(cwd);
+      const hermes = { sandbox: null, startsInWorktree: this.separate.has(cwd) };
+      return { sessionId: `s${this.#count}`, ...modeOption("ask"), _meta: { hermes } };
     }
     if (method === methods.agent.session.prompt) {
       const turn = Promise.withResolvers<unknown>();
@@ -63,13 +77,29 @@ function window(last?: string, running: readonly string[] = []) {
   const panels = new Panels(true, () => undefined);
   const router = new SessionRouter();
   const memory: { last: string | undefined; running: readonly string[] } = { last, running };
+  const made: string[] = [];
   const options: SessionsOptions = {
     agentOf: () => connectionTo(agent),
     diskEdits: NO_DISK_EDITS,
     warnings: () => [],
     observed: () => undefined,
     promptBlocks: async ({ text }) => [{ type: "text", text }],
-    place: async () => ({ cwd: "/w", additionalDirectories: [], mcpServers: [], _meta: { hermes: { trusted: true } } }),
+    worktree: async ({ cwd, name }) => {
+      if (name === "fail") throw new Error("the disk is full");
+      made.push(name);
+      return {
+        path: `${cwd}.worktrees/${made.length}`,
+        branch: "hermes/x",
+        base: cwd,
+        problems: ["npm ci: exit code 1"],
+      };
+    },
+    place: async (folder = "/w") => ({
+      cwd: folder,
+      additionalDirectories: [],
+      mcpServers: [],
+      _meta: { hermes: { trusted: true } },
+    }),
     rememberModel: () => undefined,
     opened: () => undefined,
     lastShown: {
@@ -88,7 +118,7 @@ function window(last?: string, running: readonly string[] = []) {
   };
   const sent: HostMessage[] = [];
   panels.sideBar.connection.attach((message) => sent.push(message), "", 0);
-  return { agent, panels, router, memory, sent, sessions: new Sessions(options, panels, router) };
+  return { agent, made, panels, router, memory, sent, sessions: new Sessions(options, panels, router) };
 }
 
 const settled = async (): Promise<void> => {
@@ -341,3 +371,53 @@ test("facts reach every panel, and commands the panel that the user used last", 
   panels.command({ kind: "show-setup" });
   expect([commands(sent), commands(toTab), sessions.shown === panels.sideBar.shown]).toEqual([1, 1, true]);
 });
+
+test("the first message of a session begins in a worktree of its own, with the mode that was chosen before", async () => {
+  const { agent, made, panels, sent, sessions } = window();
+  agent.separate.add("/w");
+  sessions.showNew(panels.sideBar);
+  const { shown: session } = sessions;
+  await session.open();
+  await session.setConfig("mode", "plan");
+  session.prompt({ text: "/model other" });
+  await settled();
+  expect([made, session.folder]).toEqual([[], undefined]);
+  agent.turns.get(session.sessionId ?? "")?.resolve({ stopReason: "end_turn" });
+  await settled();
+  const before = session.sessionId;
+  session.prompt({ text: "Fix the flaky test" });
+  await settled();
+  expect([made, session.folder, agent.folders.at(-1)]).toEqual([
+    ["Fix the flaky test"],
+    "/w.worktrees/1",
+    "/w.worktrees/1",
+  ]);
+  expect([session.option("mode")?.currentValue, agent.count("session/close", before ?? "")]).toEqual(["plan", 1]);
+  const events = shown(sent);
+  expect(events.flatMap((event) => (event.kind === "notice" ? event.text : []))).toEqual([
+    expect.stringContaining("This session works in /w.worktrees/1."),
+    "npm ci: exit code 1",
+  ]);
+  expect(events.filter(({ kind }) => kind === "prompt")).toHaveLength(1);
+  agent.turns.get(session.sessionId ?? "")?.resolve({ stopReason: "end_turn" });
+  await settled();
+  session.prompt({ text: "And the docs" });
+  await settled();
+  expect(made).toEqual(["Fix the flaky test"]);
+});
+
+test.each(["早い者勝ち", "?!", "fail"])(
+  "a message %j before its session is open waits for the worktree",
+  async (text) => {
+    const { agent, made, panels, sent, sessions } = window();
+    agent.separate.add("/w");
+    const session = sessions.withoutPanel();
+    session.prompt({ text });
+    sessions.show(panels.sideBar, session);
+    await settled();
+    const failures = shown(sent).flatMap((event) => (event.kind === "turn-end" ? (event.error ?? []) : []));
+    const name = text === "?!" ? "session" : text;
+    expect([made, failures.join()]).toEqual(text === "fail" ? [[], "Error: the disk is full"] : [[name], ""]);
+    expect(agent.folders.filter((folder) => folder !== "/w")).toHaveLength(made.length);
+  },
+);
