@@ -59,8 +59,8 @@ export const MentionItem = z.object({
   attachment: Attachment,
   /** Folder of a file, or another line of explanation. */
   detail: z.string().exactOptional(),
-  /** Name of a codicon. */
-  icon: z.string(),
+  /** Codicon of a symbol. Default: that of the attachment's kind. */
+  icon: z.string().exactOptional(),
   /** Matched ranges of the attachment's label, in order. */
   marks: z.array(z.tuple([z.number(), z.number()]).readonly()).readonly(),
 });

@@ -141,7 +141,6 @@ export class MentionSearch implements vscode.Disposable {
     return this.#ports.suggested().map((attachment) => ({
       attachment,
       detail: attachment.kind === "lines" ? vscode.l10n.t("Selection") : vscode.l10n.t("Current File"),
-      icon: iconOf(attachment),
       marks: [],
     }));
   }
@@ -243,7 +242,7 @@ function fileItem({ root, path, isFolder, score, marks }: FileMatch): readonly S
     "/",
   );
   const attachment: Attachment = { kind, uri: uri.toString(), label: nameOf(uri) };
-  return [{ item: { attachment, ...(detail !== "" && { detail }), icon: kind, marks }, score }];
+  return [{ item: { attachment, ...(detail !== "" && { detail }), marks }, score }];
 }
 
 /** Name of a workspace folder; with its parents when another folder has the same one. */
@@ -254,23 +253,7 @@ function folderName({ name, index }: vscode.WorkspaceFolder, folders: readonly v
 
 function placeItem(attachment: Attachment, detail: string): MentionItem {
   // A file at the top of its folder has no path to tell.
-  return { attachment, ...(detail !== attachment.label && { detail }), icon: iconOf(attachment), marks: [] };
-}
-
-const ICONS: Readonly<Record<Attachment["kind"], string>> = {
-  file: "file",
-  folder: "folder",
-  lines: "list-selection",
-  problems: "warning",
-  terminal: "terminal",
-  changes: "git-commit",
-  session: "history",
-  text: "note",
-  picture: "file-media",
-};
-
-function iconOf({ kind }: Attachment): string {
-  return ICONS[kind];
+  return { attachment, ...(detail !== attachment.label && { detail }), marks: [] };
 }
 
 /** Each item once, with its best score. */

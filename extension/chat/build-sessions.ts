@@ -82,9 +82,7 @@ async function sessionPlace(
   servers: EditorServers,
   folder: string | undefined,
 ): Promise<SessionPlace> {
-  const folders = folder === undefined ? foldersOnDisk().map(({ uri }) => uri.fsPath) : [folder];
-  const [cwd, ...additionalDirectories] = folders;
-  if (cwd === undefined) throw new Error(vscode.l10n.t("Open a folder to start: the agent works in a folder."));
+  const [cwd, ...additionalDirectories] = folder === undefined ? folderPaths() : [folder];
   const hermes = { trusted: vscode.workspace.isTrusted, ...(model !== undefined && { model }) };
   const isWanted = vscode.workspace.getConfiguration("hermes").get("mcp.useEditorServers", true);
   // A workspace's own value is left out: its servers need the user's consent.
@@ -93,6 +91,13 @@ async function sessionPlace(
   const workspace = String(workspaceFile ?? first?.uri ?? "");
   const mcpServers = isWanted ? await servers.read({ setting, cwd, workspace, environment: process.env }) : [];
   return { cwd, additionalDirectories, mcpServers, _meta: { hermes } };
+}
+
+/** The window's folders. Throws an Error for people without one. */
+export function folderPaths(): readonly [string, ...string[]] {
+  const [first, ...others] = foldersOnDisk().map(({ uri }) => uri.fsPath);
+  if (first === undefined) throw new Error(vscode.l10n.t("Open a folder to start: the agent works in a folder."));
+  return [first, ...others];
 }
 
 export function foldersOnDisk(): readonly vscode.WorkspaceFolder[] {

@@ -6,15 +6,13 @@ import { chooseModel, chooseReasoningEffort, setUpModel } from "../models/choose
 import { enterKey } from "../models/enter-key.ts";
 import { withErrorMessage } from "../notifications.ts";
 import {
+  decideChange,
+  decideFile,
   decideHunk,
-  keepChange,
-  keepFile,
   openReview,
   revealHunk,
   toggleDiff,
   undoAll,
-  undoChange,
-  undoFile,
 } from "../review/hunk-keys.ts";
 import type { Services } from "../services.ts";
 import { addServer } from "./add-server.ts";
@@ -100,10 +98,10 @@ export const commands: CommandTable = {
   "hermes.undoHunk": ({ review, opener }, ...args) => decideHunk(review, opener, "undo", args),
   "hermes.toggleDiff": toggleDiff,
   "hermes.explainHunk": explainHunk,
-  "hermes.keepChange": keepChange,
-  "hermes.undoChange": undoChange,
-  "hermes.keepFile": keepFile,
-  "hermes.undoFile": undoFile,
+  "hermes.keepChange": (services, ...args) => decideChange(services, "keep", args),
+  "hermes.undoChange": (services, ...args) => decideChange(services, "undo", args),
+  "hermes.keepFile": (services, ...args) => decideFile(services, "keep", args),
+  "hermes.undoFile": (services, ...args) => decideFile(services, "undo", args),
   "hermes.keepAll": ({ review }) => review.keepAll(),
   "hermes.undoAll": undoAll,
   "hermes.nextHunk": ({ review, opener }, ...args) => revealHunk(review, opener, 1, args),

@@ -6,6 +6,7 @@ import {
   type HermesWorktreeState,
   worktreeMethods,
 } from "../../agent-core/protocol/worktrees.ts";
+import { folderPaths } from "../chat/build-sessions.ts";
 import type { ChatSession } from "../chat/chat-session.ts";
 import { showInformation, showWarning, withErrorMessage } from "../notifications.ts";
 import type { Services } from "../services.ts";
@@ -30,7 +31,8 @@ export async function newWorktree(services: Services): Promise<void> {
 export async function manageWorktrees(services: Services): Promise<void> {
   await withErrorMessage(vscode.l10n.t("The worktrees cannot be managed"), async () => {
     const agent = await services.worker.agent();
-    const { worktrees } = await call(agent, worktreeMethods.list, { cwd: folder() });
+    const [cwd] = folderPaths();
+    const { worktrees } = await call(agent, worktreeMethods.list, { cwd });
     const items = worktrees.map((worktree) => {
       const { branch, path: detail, files, commits, uncommitted } = worktree;
       const description = vscode.l10n.t(
@@ -89,7 +91,10 @@ async function act(services: Services, { path, branch, baseBranch }: HermesWorkt
   if (step === undefined) return;
   const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs);
   await vscode.window.tabGroups.close(tabs.filter(({ label }) => label === preview));
-  if (step.end === undefined) return openWindow(path);
+  if (step.end === undefined) {
+    await vscode.commands.executeCommand("vscode.openFolder", vscode.Uri.file(path), { forceNewWindow: true });
+    return;
+  }
   const discard = vscode.l10n.t("Discard");
   const question = vscode.l10n.t("Delete {0} and all of its changes for good?", branch);
   if (step.end === "discard" && (await showWarning(question, discard)) !== discard) return;
@@ -111,15 +116,4 @@ function start({ sessions, panels }: Services, session: ChatSession, text: strin
   session.prompt({ text });
   sessions.show(panels.sideBar, session);
   panels.sideBar.reveal();
-}
-
-async function openWindow(path: string): Promise<void> {
-  await vscode.commands.executeCommand("vscode.openFolder", vscode.Uri.file(path), { forceNewWindow: true });
-}
-
-/** The first folder on the disk. Throws an Error for people without one. */
-function folder(): string {
-  const found = vscode.workspace.workspaceFolders?.find(({ uri }) => uri.scheme === "file");
-  if (found === undefined) throw new Error(vscode.l10n.t("Open a folder to start: the agent works in a folder."));
-  return found.uri.fsPath;
 }

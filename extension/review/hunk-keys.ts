@@ -210,26 +210,15 @@ function namedDocument(argument: unknown): vscode.Uri | undefined {
 
 type Args = readonly unknown[];
 
-/** Keeps the hunk that VS Code's own change view shows. */
-export function keepChange({ review }: Services, ...args: Args): void {
+/** Keeps or undoes the hunk that VS Code's own change view shows. */
+export async function decideChange({ review }: Services, decision: "keep" | "undo", args: Args): Promise<void> {
   const place = hunkOfChange(review, args);
-  if (place) review.keep(place.uri, place.hunk);
+  if (place) await review[decision](place.uri, place.hunk);
 }
 
-/** Undoes the hunk that VS Code's own change view shows. */
-export async function undoChange({ review }: Services, ...args: Args): Promise<void> {
-  const place = hunkOfChange(review, args);
-  if (place) await review.undo(place.uri, place.hunk);
-}
-
-export function keepFile({ review }: Services, ...args: Args): void {
+export async function decideFile({ review }: Services, decision: "keep" | "undo", args: Args): Promise<void> {
   const uri = reviewedDocument(review, args);
-  if (uri) review.keep(uri);
-}
-
-export async function undoFile({ review }: Services, ...args: Args): Promise<void> {
-  const uri = reviewedDocument(review, args);
-  if (uri) await review.undo(uri);
+  if (uri) await review[decision](uri);
 }
 
 export async function openReview({ review, opener }: Services, ...args: Args): Promise<void> {

@@ -66,14 +66,7 @@ export type MentionGroup = { readonly name: string; readonly items: readonly Men
 
 /** Groups in the order of their best matches. The order inside a group stays. */
 export function mentionGroups(items: readonly MentionItem[]): readonly MentionGroup[] {
-  const groups = new Map<string, MentionItem[]>();
-  for (const item of items) {
-    const name = groupOf(item);
-    const group = groups.get(name);
-    if (group === undefined) groups.set(name, [item]);
-    else group.push(item);
-  }
-  return [...groups].map(([name, grouped]) => ({ name, items: grouped }));
+  return [...Map.groupBy(items, groupOf)].map(([name, grouped]) => ({ name, items: grouped }));
 }
 
 function groupOf({ attachment, icon }: MentionItem): string {
@@ -84,7 +77,7 @@ function groupOf({ attachment, icon }: MentionItem): string {
     case "session":
       return t("Sessions");
     case "lines":
-      return icon.startsWith("symbol-") ? t("Symbols") : t("Editor");
+      return icon === undefined ? t("Editor") : t("Symbols");
     default:
       return t("Editor");
   }

@@ -6,7 +6,7 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { MentionItem } from "../../../agent-core/protocol/attachments.ts";
 import type { Mentions } from "../../attaching.ts";
 import type { Panel } from "../../panel.ts";
-import { type Draft, shortLabel, titleOf, withAttachments, withText } from "../../state/attachments.ts";
+import { type Draft, lookOf, shortLabel, titleOf, withAttachments, withText } from "../../state/attachments.ts";
 import {
   type CompletedWord,
   matchingCommands,
@@ -235,7 +235,10 @@ function agentRows({ start, end, query }: CompletedWord, { draft, replace, panel
   }));
 }
 
-function mentionRow({ attachment, detail, icon, marks }: MentionItem, choose: () => void): ListRow {
+function mentionRow(
+  { attachment, detail, icon = lookOf(attachment).icon, marks }: MentionItem,
+  choose: () => void,
+): ListRow {
   const { label } = attachment;
   const title = titleOf(attachment);
   return { key: `${title} ${shortLabel(label)}`, icon, name: label, marks, detail, title, choose };
