@@ -6,14 +6,14 @@ import { readdir, readFile, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import * as z from "zod";
-import { messageOf } from "../platform/errors.ts";
-import { escapePattern } from "../platform/escape-pattern.ts";
 import { findProgram } from "../platform/find-program.ts";
 import { readText } from "../platform/text-file.ts";
 import { decodeAny } from "./decode-file.ts";
 import type { HostSearch, SearchHit, SearchRequest, SearchResult } from "./host.ts";
 import {
   anyCaseGlob,
+  commonPattern,
+  compile,
   cutAround,
   type FolderRules,
   globMatcher,
@@ -33,8 +33,9 @@ export type NodeSearchOptions = {
 export function nodeSearch({ ripgrep }: NodeSearchOptions = {}): HostSearch {
   let program = ripgrep;
   return {
-    async search(request, signal) {
+    async search(written, signal) {
       signal.throwIfAborted();
+      const request = inCommonWords(written);
       const root = await stat(request.root).catch(() => undefined);
       if (root === undefined) return { ok: false, message: `${request.root} does not exist.` };
       if (program === undefined) program = findProgram("rg") ?? null;
@@ -45,6 +46,11 @@ export function nodeSearch({ ripgrep }: NodeSearchOptions = {}): HostSearch {
       return result.ok ? inOrder(request, result) : result;
     },
   };
+}
+
+function inCommonWords(request: SearchRequest): SearchRequest {
+  if (request.target === "files" || request.isPlain === true) return request;
+  return { ...request, pattern: commonPattern(request.pattern) };
 }
 
 function isBeyondAscii({ target, pattern }: SearchRequest): boolean {
@@ -250,40 +256,6 @@ async function searchContent(request: SearchRequest, signal: AbortSignal): Promi
     if (truncated) break;
   }
   return { ok: true, hits, truncated, engine: "built-in" };
-}
-
-/** Classes of POSIX, which ripgrep reads. */
-const POSIX = new Map(
-  [
-    "alnum=a-zA-Z0-9 alpha=a-zA-Z digit=0-9 lower=a-z upper=A-Z xdigit=0-9A-Fa-f word=\\w space=\\s blank=\\x20\\t",
-    "cntrl=\\x00-\\x1f\\x7f graph=!-~ print=\\x20-~ punct=!-\\/:-@\\[-`\\{-~",
-  ].flatMap((line) =>
-    line.split(" ").map((each) => [each.slice(0, each.indexOf("=")), each.slice(each.indexOf("=") + 1)]),
-  ),
-);
-
-/** A pattern of ripgrep as JavaScript writes it. */
-function translated(pattern: string): string {
-  return pattern
-    .replaceAll(/\[:(\w+):\]/g, (written, name: string) => POSIX.get(name) ?? written)
-    .replaceAll(/\(\?P(?=<\w)/g, "(?");
-}
-
-/** Regular expression, or the reason why the pattern is not valid. */
-function compile({ pattern, isPlain = false }: SearchRequest): RegExp | string {
-  const { flags = "", rest = "" } = /^\(\?(?<flags>[ims]+)\)(?<rest>[\s\S]*)$/.exec(pattern)?.groups ?? {
-    rest: pattern,
-  };
-  const source = isPlain ? escapePattern(pattern) : translated(rest);
-  try {
-    return new RegExp(source, `gmu${flags.replaceAll("m", "")}`);
-  } catch {
-    try {
-      return new RegExp(source, `gm${flags.replaceAll("m", "")}`); // legal without the stricter Unicode rules, as `\-` is
-    } catch (error) {
-      return `The pattern is not a regular expression: ${messageOf(error)}`;
-    }
-  }
 }
 
 /** Regular files in order of their paths, without ignored ones. Symbolic links and unreadable folders are skipped. */

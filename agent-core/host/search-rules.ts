@@ -6,7 +6,9 @@ import { existsSync } from "node:fs";
 import { basename, join, relative, resolve, sep } from "node:path";
 import type { Ignore } from "ignore";
 import ignore from "ignore";
+import { messageOf } from "../platform/errors.ts";
 import { escapePattern } from "../platform/escape-pattern.ts";
+import type { SearchRequest } from "./host.ts";
 
 /** Hits of one search at most, context lines included. */
 export const MAX_HITS = 10_000;
@@ -21,7 +23,7 @@ type PathTest = (path: string) => boolean;
 export function nameMatcher(pattern: string, root: string): PathTest {
   const part = innerPath(pattern, root).toLowerCase();
   const glob = globMatcher(pattern, root);
-  const regex = REGEX.test(pattern) ? regexOf(pattern) : undefined;
+  const regex = REGEX.test(pattern) ? attempt(() => new RegExp(pattern, "i")) : undefined;
   return (path) => {
     const inner = inRoot(path, root);
     return part === "" || inner.toLowerCase().includes(part) || glob(path) || regex?.test(inner) === true;
@@ -31,9 +33,9 @@ export function nameMatcher(pattern: string, root: string): PathTest {
 /** Signs of a regular expression in a pattern for names, where a glob is meant to stand. */
 const REGEX = /\\[.wd]|\.[*+]|\||\$$|^\^/;
 
-function regexOf(pattern: string): RegExp | undefined {
+function attempt(make: () => RegExp): RegExp | undefined {
   try {
-    return new RegExp(pattern, "i");
+    return make();
   } catch {
     return undefined;
   }
@@ -48,7 +50,7 @@ export function globMatcher(written: string, root: string): PathTest {
   const named = resolve(root, written);
   if (written.includes("/") && existsSync(named)) return (path) => path === named || path.startsWith(named + sep);
   const parts = alternativesIn(written);
-  const globs = [...new Set([written, ...parts])].filter((glob) => !glob.startsWith("!"));
+  const globs = [...new Set([written, ...parts])].filter((glob) => !/^[!-]/.test(glob));
   const wanted = globs.map((glob) => oneGlob(innerPath(glob, root)));
   const excluding = parts.filter((glob) => glob.startsWith("!"));
   const unwanted = excluding.map((glob) => globMatcher(glob.slice(1), root));
@@ -70,14 +72,19 @@ function oneGlob(glob: string): (inner: string) => boolean {
   };
 }
 
+/** Option of grep, ripgrep or find before a glob. */
+const OPTION = /(?<![^\s,])--?([a-z][a-z-]*)(?:=|\s+|(?=[*"'!]))/g;
+
 /** The globs of a list. Blanks separate only what cannot be a name. */
 function alternativesIn(written: string): readonly string[] {
-  const listed = written.replace(/^\s*\[(?=\s*["'])|(?<=["']\s*)\]\s*$/g, "");
+  const listed = written
+    .replace(/^\s*\[(?=\s*["'])|(?<=["']\s*)\]\s*$/g, "")
+    .replaceAll(OPTION, (_, name: string) => (/^(?:exclude|ignore)/.test(name) ? "!" : ""));
   const parts = listed
     .split(/[,;|](?![^{]*\}|[^[]*\]|[^(]*\))/)
     .map((part) => part.trim().replace(/^(["'])(.*)\1$/, "$2"));
-  const words = (parts[0] ?? "").split(/\s+/);
-  const isList = parts.length === 1 && words.every((word) => /[*?]|^\.\w+$/.test(word));
+  const words = (parts[0] ?? "").split(/\s+/).map((word) => word.replace(/^(!?)(["'])(.*)\2$/, "$1$3"));
+  const isList = parts.length === 1 && words.every((word) => /[*?]|^\.\w+$|^!/.test(word));
   return (isList ? words : parts).filter((part) => part !== "");
 }
 
@@ -109,11 +116,7 @@ export function anyCaseGlob(glob: string): string | undefined {
 
 /** Regular expression for a glob. Brackets and braces are also the characters that they are, as in `app/[id]/page.tsx`. */
 export function globPattern(glob: string): RegExp {
-  try {
-    return new RegExp(`^${translate(glob)}$`, "iu");
-  } catch {
-    return new RegExp(`^${escapePattern(glob)}$`, "iu");
-  }
+  return attempt(() => new RegExp(`^${translate(glob)}$`, "iu")) ?? new RegExp(`^${escapePattern(glob)}$`, "iu");
 }
 
 /** A bracket, braces with inner ones, stars with a slash, or one character. */
@@ -141,6 +144,73 @@ function translate(written: string): string {
     }
     return escapePattern(token.replace(/^\\(?=.)/, ""));
   });
+}
+
+/** Classes of POSIX, which ripgrep reads. */
+const POSIX = new Map(
+  [
+    "alnum=a-zA-Z0-9 alpha=a-zA-Z digit=0-9 lower=a-z upper=A-Z xdigit=0-9A-Fa-f word=\\w space=\\s blank=\\x20\\t",
+    "cntrl=\\x00-\\x1f\\x7f graph=!-~ print=\\x20-~ punct=!-\\/:-@\\[-`\\{-~",
+  ].flatMap((line) =>
+    line.split(" ").map((each) => [each.slice(0, each.indexOf("=")), each.slice(each.indexOf("=") + 1)]),
+  ),
+);
+
+/** Escapes of other dialects, as lines need them. */
+const ESCAPES: Readonly<Record<string, string>> = {
+  "\\h": "[ \\t]",
+  "\\H": "[^ \\t]",
+  "\\A": "^",
+  "\\Z": "$",
+  "\\z": "$",
+  "\\R": "\\r?\\n",
+  "\\K": "",
+  "\\G": "",
+};
+/** A class, a quotation, an escape, a possessive quantifier, an atomic group, or a comment. */
+const PARTS = /\[\^?\]?(?:\\.|\[:\w+:\]|[^\]\\])*\]|\\Q.*?(?:\\E|$)|\\.|[*+?}]\+|\(\?>|\(\?#[^)]*\)/gs;
+
+/** A pattern of Perl, Python or Java in the words of both engines: it matches at least the same lines. */
+export function commonPattern(pattern: string): string {
+  return pattern.replaceAll(PARTS, (part) => {
+    if (part.startsWith("[")) return part.replaceAll(/\\./gs, (each) => (each === "\\h" ? " \\t" : each));
+    if (part.startsWith("\\Q")) return escapePattern(part.slice(2).replace(/\\E$/, ""));
+    if (part.startsWith("(?")) return part === "(?>" ? "(?:" : "";
+    return part.startsWith("\\") ? (ESCAPES[part] ?? part) : part.slice(0, 1);
+  });
+}
+
+/** A pattern of ripgrep as JavaScript writes it. */
+function translated(pattern: string): string {
+  return pattern
+    .replaceAll(/\[:(\w+):\]/g, (written, name: string) => POSIX.get(name) ?? written)
+    .replaceAll(/\\x(?=\{)/g, "\\u")
+    .replaceAll(/\(\?P(?=<\w)/g, "(?")
+    .replaceAll(/\(\?P=(\w+)\)/g, "\\k<$1>");
+}
+
+/** Regular expression, or the reason why the pattern is not valid. */
+export function compile({ pattern, isPlain = false }: SearchRequest): RegExp | string {
+  const { flags = "", rest = "" } = /^\(\?(?<flags>[ims]+)\)(?<rest>[\s\S]*)$/.exec(pattern)?.groups ?? {
+    rest: pattern,
+  };
+  const source = isPlain ? escapePattern(pattern) : translated(rest);
+  const withFlags = `gm${flags.replaceAll("m", "")}`;
+  try {
+    return new RegExp(source, `${withFlags}u`);
+  } catch (error) {
+    // Without the stricter Unicode rules `\-` is legal, and an unknown escape would be its letter.
+    const unknown = source.match(/\\./gs)?.find((each) => /\\[^\W\dbBcdDfnrsStuvwWx]/.test(each));
+    const loose = unknown === undefined ? attempt(() => new RegExp(source, withFlags)) : undefined;
+    const plain = source.replaceAll(/\\([^\w\s^$\\.*+?()[\]{}|/])/g, "$1");
+    const reason = unknown === undefined || /[kp]/i.test(unknown) ? messageOf(error) : `${unknown} is unknown`;
+    const advice = "Write \\( for a bracket and \\\\ for a backslash of the text";
+    return (
+      loose ??
+      attempt(() => new RegExp(plain, `${withFlags}u`)) ??
+      `The pattern is not a regular expression: ${reason}. ${advice}.`
+    );
+  }
 }
 
 const IGNORE_FILES = [".gitignore", ".ignore"];

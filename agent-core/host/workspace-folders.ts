@@ -30,7 +30,11 @@ export function withMeantPaths(input: unknown, places: MeantPlaces): unknown {
   const fields = new Map(Object.entries(input));
   const changed = PATH_FIELDS.flatMap((field) => {
     const path = fields.get(field);
-    const meant = typeof path === "string" ? meantPath(path, places, fields.has("content")) : undefined;
+    if (typeof path !== "string") return [];
+    // A search in all of `/tmp` is one where commands write.
+    const isTemporary = field === "path" && temporaryPlaces().includes(path.replace(/(?<=.)\/$/, ""));
+    const temporary = isTemporary ? places.temporaryFolder?.() : undefined;
+    const meant = temporary ?? meantPath(path, places, fields.has("content"));
     return meant === undefined ? [] : [[field, meant] as const];
   });
   const patch: unknown = fields.get("patch");

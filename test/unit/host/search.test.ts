@@ -74,6 +74,52 @@ describe.each(engines)("%s", (engine, program) => {
   });
 
   testHere.each([
+    "needle\\hone",
+    "^\\w+[\\h]one",
+    "\\Aneedle one\\Z",
+    "needle one\\z",
+    "ne++dle\\s*+one",
+    "(?>needle)(?# a comment) one",
+    "(?<=needle\\s)one",
+    "(?<!nothing )one$",
+    "\\Qneedle one\\E",
+    "needle\\K one",
+    "\\x{6e}eedle one",
+    "n(?P<a>e)(?P=a)dle one",
+    "n(e)\\1dle (?=o)one",
+    "needle[^\\h]?\\-?.one",
+  ])("reads the pattern %s as Perl, Python and Java do", async (pattern) => {
+    expect(await found({ target: "content", pattern })).toEqual(["a.ts:2:needle one"]);
+  });
+
+  testHere.each([
+    ["--include=*.ts", ["B.TS", "a.ts"]],
+    ["--include=*.ts --include='*.log'", ["B.TS", "a.ts", "deep/kept.log"]],
+    ["-g '*.ts'", ["B.TS", "a.ts"]],
+    ['-name "*.log"', ["deep/kept.log"]],
+    ["--exclude-dir=deep *.{ts,log}", ["B.TS", "a.ts"]],
+    ["*.ts !B.*", ["a.ts"]],
+    ["*.{ts,log},!deep/**", ["B.TS", "a.ts"]],
+    ["--glob=!*.{ts,tsx,md} --glob=!app --glob !*.txt", ["deep/kept.log"]],
+  ])("takes the glob %s as grep, find and ripgrep take their options", async (fileGlob, expected) => {
+    const hits = await found({ target: "content", pattern: "needle (one|two|three|four|five|six)", fileGlob });
+    expect(hits.map((hit) => hit.split(":")[0])).toEqual(expected);
+  });
+
+  testHere.each([
+    ["a\\yb", "\\y is unknown"],
+    ["(a", "Write \\( for a bracket"],
+  ])("refuses the pattern %s, and says what to write", async (pattern, reason) => {
+    const result = await search.search({ root, target: "content", pattern }, signal);
+    expect(result).toMatchObject({ ok: false, message: expect.stringContaining(reason) });
+  });
+
+  testHere("finds by a lookbehind of any length", async () => {
+    const result = await search.search({ root, target: "content", pattern: "(?<=ne+dle )one" }, signal);
+    expect(result).toMatchObject({ ok: true, hits: [{ line: 2, text: "needle one" }] });
+  });
+
+  testHere.each([
     ["part of a name, either case", "NEEDLE", [".hidden/needle.ts"]],
     ["part of a path", "more/lo", ["deep/more/local/x.txt"]],
     ["a glob for the name, either case", "*.ts", [".hidden/needle.ts", "B.TS", "a.ts"]],

@@ -137,6 +137,16 @@ test("a name that exists as it is written is meant, and a new file keeps its own
   rmSync(cwd, { recursive: true });
 });
 
+test("all of /tmp is the folder that commands in the sandbox see there", () => {
+  const own = mkdtempSync(join(tmpdir(), "hermes-names-"));
+  const places = { cwd: "/w", temporaryFolder: () => own };
+  for (const path of ["/tmp", "/tmp/"])
+    expect(withMeantPaths({ path, pattern: "x" }, places)).toMatchObject({ path: own });
+  expect(withMeantPaths({ path: "/tmp", pattern: "x" }, { cwd: "/w" })).toMatchObject({ path: "/tmp" });
+  expect(withMeantPaths({ workdir: "/tmp", command: "ls" }, places)).toMatchObject({ workdir: "/tmp" });
+  rmSync(own, { recursive: true });
+});
+
 test("neither of two names that look the same is meant", () => {
   const cwd = mkdtempSync(join(tmpdir(), "hermes-names-"));
   for (const name of ["a\u00a0b", "a\u202fb"]) writeFileSync(join(cwd, name), "");
