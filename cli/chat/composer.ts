@@ -17,6 +17,7 @@ import { editorTheme, type Theme } from "./theme.ts";
 const TOP = "\u0001";
 const BOTTOM = "\u0002";
 const MAX_COMPLETIONS = 8;
+const ESCAPE = "\u001b";
 const WIDE_SIGNS: Readonly<Record<string, string>> = { "／": "/", "、": "/", "！": "!", "＠": "@" };
 
 export class Composer extends Editor {
@@ -46,7 +47,19 @@ export class Composer extends Editor {
 
   /** A message may begin with the wide signs of an input method: they mean a command, a shell line or a file. */
   override handleInput(data: string): void {
-    super.handleInput(this.getText() === "" ? (WIDE_SIGNS[data] ?? data) : data);
+    const before = this.getText();
+    super.handleInput(before === "" ? (WIDE_SIGNS[data] ?? data) : data);
+    // The editor updates its list after a deleted letter only.
+    if (this.getText().length < before.length - 1 && this.isShowingAutocomplete()) super.handleInput(ESCAPE);
+  }
+
+  /** The editor's own pattern wants a blank before `@`. */
+  override setAutocompleteProvider(provider: AutocompleteProvider): void {
+    super.setAutocompleteProvider(provider);
+    this["autocompleteTriggerPattern"] = new RegExp(
+      `${this["autocompleteTriggerPattern"].source}|${MENTION.source}`,
+      "u",
+    );
   }
 
   protected override renderTopBorder(): string {

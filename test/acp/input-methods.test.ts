@@ -50,6 +50,16 @@ test("the wide signs of an input method begin commands, shell lines and mentions
   expect(JSON.stringify(sent())).toContain("[Attached file: ");
 });
 
+test("the list of files opens behind a letter that needs no blank, and Ctrl+U closes it", async () => {
+  const terminal = await openedIn(bench());
+  for (const text of ["字@a.t", "한글＠a.t", "ไทย@a.t"]) {
+    terminal.type(text);
+    await terminal.until(/→ a\.txt/);
+    terminal.type(CTRL_U);
+    await terminal.until((screen) => !screen.includes("a.txt"));
+  }
+});
+
 test("a file is attached that is mentioned between words without blanks", async () => {
   const { model, cwd } = bench();
   writeFileSync(join(cwd, "说明.md"), "x\n");
