@@ -25,12 +25,13 @@ import { configuredBackend } from "../host/terminals/configured-backend.ts";
 import { readOutputFile, readOutputPart } from "../host/terminals/output-file.ts";
 import { launchScript } from "../host/terminals/preamble.ts";
 import { sessionTerminals } from "../host/terminals/session-terminals.ts";
-import type { CommandExit, CommandOutput, OutputPart, WriteOutcome } from "../host/terminals/terminals.ts";
+import type { CommandExit, CommandOutput, WriteOutcome } from "../host/terminals/terminals.ts";
 import type { ProcessTree } from "../platform/children/process-tree.ts";
 import { resolvePath } from "../platform/paths.ts";
 import { problemMethods } from "../protocol/editor.ts";
 import { call, InvalidResponseError, readMeta } from "../protocol/method.ts";
 import {
+  type HermesProcessOutput,
   type HermesTerminalInput,
   type HermesTerminalMeta,
   HermesTerminalStarted,
@@ -306,7 +307,7 @@ async function clientOutputPart(
   terminal: TerminalOutputRequest,
   from: number,
   maxBytes: number,
-): Promise<OutputPart> {
+): Promise<HermesProcessOutput> {
   const { output } = await client.request(methods.client.terminal.output, terminal);
   const bytes = Buffer.from(output);
   const start = Math.min(from, bytes.length);

@@ -6,6 +6,7 @@ import { isDeepStrictEqual } from "node:util";
 import { type Environment, modelsFile } from "../config/home.ts";
 import { readJsonFile, writeJsonFile } from "../config/home-file.ts";
 import { type Clock, systemClock } from "../platform/clock.ts";
+import type { HermesOffer } from "../protocol/settings.ts";
 import {
   type DiscoveredModels,
   discoverLocalServers,
@@ -39,14 +40,6 @@ export type ModelGroup = {
   readonly models: readonly ListedModel[];
   /** True when the provider listed its models; false when these are names from our own table. */
   readonly isListed: boolean;
-};
-
-/** A model that can be used at once. `choice` is its id; the other names are for display. */
-export type ModelOffer = {
-  readonly choice: string;
-  readonly provider: string;
-  readonly title: string;
-  readonly model: string;
 };
 
 /** Delay before the next request to an endpoint that returned no list. */
@@ -139,7 +132,7 @@ export class ModelDirectory {
   }
 
   /** Models that need no key: the default model of each provider that was found. */
-  offers(): readonly ModelOffer[] {
+  offers(): readonly HermesOffer[] {
     return this.#found.flatMap(({ deployment: { name, title, defaultModel }, models }) => {
       if (defaultModel === undefined) return [];
       const model = models.find(({ id }) => id === defaultModel)?.name ?? defaultModel;

@@ -3,18 +3,12 @@ import { hunksBetween } from "../platform/hunks.ts";
 import { parseJson, parseRepairedJson } from "../platform/json.ts";
 import { truncate } from "../platform/one-line.ts";
 import { pathBelow } from "../platform/paths.ts";
-import type { HermesVerdict } from "../protocol/delegation.ts";
+import type { HermesTask, HermesVerdict } from "../protocol/delegation.ts";
 import type { EntryOf, JournalEntry, StoredDiff } from "../sessions/entry.ts";
 import type { NewEntry } from "../sessions/journal.ts";
 import type { EndStatus } from "./task-graph.ts";
 
-export type ChangedFile = {
-  readonly path: string;
-  /** 0 for a change by a command. */
-  readonly hunks: number;
-  /** Commands of other tasks ran at the same time, and one of them may have changed the file instead. */
-  readonly shared?: true;
-};
+export type ChangedFile = HermesTask["files"][number];
 
 export type TaskFacts = {
   /** Changed files, relative to the working folder; those outside are absolute. */

@@ -46,7 +46,10 @@ export const HermesTask = z.object({
   startedAt: z.number().exactOptional(),
   /** Milliseconds of work; only of a task that has ended. */
   durationMs: z.number().exactOptional(),
-  /** Changed files, relative to the working folder. `shared`: a command of another task may have changed it instead. */
+  /**
+   * Changed files, relative to the working folder. `hunks`: 0 for a change by a command; `shared`: a command of another
+   * task may have changed it instead.
+   */
   files: z.array(z.object({ path: z.string(), hunks: z.number(), shared: z.literal(true).exactOptional() })).readonly(),
   verdicts: z.array(HermesVerdict).readonly(),
 });

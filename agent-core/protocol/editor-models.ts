@@ -1,6 +1,7 @@
 /** Language models of the editor, which the agent reaches through its client. Only where `languageModels` is declared. */
 import * as z from "zod";
 import { nothing } from "./method.ts";
+import { HermesToolSchema } from "./trajectory.ts";
 
 export const HermesModelList = z.object({
   models: z
@@ -48,9 +49,7 @@ export const HermesChat = z.object({
       ]),
     )
     .readonly(),
-  tools: z
-    .array(z.object({ name: z.string(), description: z.string(), parameters: z.record(z.string(), z.unknown()) }))
-    .readonly(),
+  tools: z.array(HermesToolSchema).readonly(),
 });
 export type HermesChat = z.infer<typeof HermesChat>;
 

@@ -138,12 +138,13 @@ export const HermesProblemsFound = z.object({ files: z.array(HermesFileProblems)
 export type HermesProblemsFound = z.infer<typeof HermesProblemsFound>;
 
 /** A new problem after an edit. `path` is absolute, `line` 1-based; `text` is the whole problem in one line. */
-export type HermesNewProblem = {
-  readonly path: string;
-  readonly line: number;
-  readonly severity: "error" | "warning";
-  readonly text: string;
-};
+export const HermesNewProblem = z.object({
+  path: z.string(),
+  line: z.number(),
+  severity: z.enum(["error", "warning"]),
+  text: z.string(),
+});
+export type HermesNewProblem = z.infer<typeof HermesNewProblem>;
 
 /** `_meta.hermes` of the text in a tool call that names the new problems of its edit. */
 export type HermesProblemsMeta = { readonly problems: readonly HermesNewProblem[] };

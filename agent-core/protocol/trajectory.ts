@@ -11,6 +11,7 @@ export const HermesModelStep = z.object({
   /** End of the answer, in milliseconds since 1970. */
   at: z.number(),
   model: z.string(),
+  /** Token counts: `inputTokens` includes cached ones, `outputTokens` includes reasoning. */
   usage: z
     .object({
       inputTokens: z.number(),
@@ -21,7 +22,7 @@ export const HermesModelStep = z.object({
     .exactOptional(),
   /** US dollars; missing when unknown. */
   costUsd: z.number().exactOptional(),
-  /** Tokens as the server sent them. */
+  /** As far as the server sent them: ids, and the log probability of each token of the answer. */
   tokens: z.object({ promptIds: tokenList, completionIds: tokenList, logprobs: tokenList }).exactOptional(),
 });
 export type HermesModelStep = z.infer<typeof HermesModelStep>;
@@ -30,6 +31,7 @@ export type HermesModelStep = z.infer<typeof HermesModelStep>;
 export const ShareGptTurn = z.object({ from: z.enum(["system", "human", "gpt", "tool"]), value: z.string() });
 export type ShareGptTurn = z.infer<typeof ShareGptTurn>;
 
+/** A tool's description for the model. `parameters` is a JSON schema. */
 export const HermesToolSchema = z.object({
   name: z.string(),
   description: z.string(),

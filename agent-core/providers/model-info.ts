@@ -1,28 +1,23 @@
 /** Facts about models, from their names or from their endpoint. */
+import * as z from "zod";
 import type { ApiMode, Sampling } from "./wire/wire.ts";
 
-/** US dollars per million tokens. */
-export type ModelPrice = {
-  readonly input: number;
-  readonly output: number;
-  /** Input from the provider's cache. */
-  readonly cachedInput: number;
-};
-
-export type ModelInfo = {
-  /** Tokens of the context, including the answer. */
-  readonly contextWindow: number;
-  readonly maxOutputTokens: number;
-  /** True when the model accepts images. */
-  readonly images: boolean;
-  /** True when the model reasons and accepts an effort. */
-  readonly reasoning: boolean;
-  /** Undefined when unknown. */
-  readonly price: ModelPrice | undefined;
-};
-
 /** Facts from an endpoint, which override the table. */
-export type ModelFacts = Partial<ModelInfo>;
+export const modelFacts = z.object({
+  /** Tokens of the context, including the answer. */
+  contextWindow: z.number().exactOptional(),
+  maxOutputTokens: z.number().exactOptional(),
+  /** True when the model accepts images. */
+  images: z.boolean().exactOptional(),
+  /** True when the model reasons and accepts an effort. */
+  reasoning: z.boolean().exactOptional(),
+  /** US dollars per million tokens; undefined: not known. `cachedInput`: input from the provider's cache. */
+  price: z.object({ input: z.number(), output: z.number(), cachedInput: z.number() }).optional(),
+});
+export type ModelFacts = z.infer<typeof modelFacts>;
+export type ModelPrice = NonNullable<ModelFacts["price"]>;
+/** Only the price can be unknown. */
+export type ModelInfo = Required<Omit<ModelFacts, "price">> & Pick<ModelFacts, "price">;
 
 /** Values for unknown models: small enough for any current one. */
 const UNKNOWN: ModelInfo = {
@@ -30,7 +25,6 @@ const UNKNOWN: ModelInfo = {
   maxOutputTokens: 8_192,
   images: false,
   reasoning: false,
-  price: undefined,
 };
 
 type Family = readonly [name: RegExp, facts: ModelFacts];

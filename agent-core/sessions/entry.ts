@@ -3,6 +3,7 @@ import * as z from "zod";
 import { type Message, messageSchema as message } from "../messages/message.ts";
 import { HermesHookRun } from "../protocol/conversation.ts";
 import { HermesTask } from "../protocol/delegation.ts";
+import { HermesNewProblem } from "../protocol/editor.ts";
 import { outcomeEntries } from "./outcome-entries.ts";
 
 /** Version of the format. A reader refuses newer versions. */
@@ -154,9 +155,7 @@ const entrySchema = z.discriminatedUnion("type", [
     parent: z.string().exactOptional(),
     locations: z.array(z.object({ path: z.string(), line: z.number().exactOptional() })),
     diffs: z.array(z.union([textDiff, hashDiff])),
-    problems: z
-      .array(z.object({ path: z.string(), line: z.number(), severity: z.enum(["error", "warning"]), text: z.string() }))
-      .exactOptional(),
+    problems: z.array(HermesNewProblem).exactOptional(),
     hooks: z.array(HermesHookRun).exactOptional(),
     /** Tasks of a delegation at its end. */
     tasks: z.array(HermesTask).readonly().exactOptional(),

@@ -44,7 +44,7 @@ export type StoredSession = {
   readonly reasoningEffort: string | undefined;
   /** Messages that the model does not get stay in the journal until they are requested. */
   readonly conversation: Conversation;
-  readonly todos: readonly StoredTodo[];
+  readonly todos: EntryOf<"todos">["items"];
   /** All versions of the plan, in order. */
   readonly plans: readonly StoredPlan[];
   /** Usage of models and changes of files, in order. */
@@ -67,10 +67,8 @@ export type StoredSession = {
   readonly unsaved: Buffer | undefined;
 };
 
-export type StoredTodo = EntryOf<"todos">["items"][number];
-
 /** A plan, and the position of the message after its change. */
-export type StoredPlan = { readonly position: number; readonly items: readonly StoredTodo[] };
+export type StoredPlan = { readonly position: number; readonly items: EntryOf<"todos">["items"] };
 
 /** Entries about the past that a resumed session needs besides its messages. */
 export type RecordEntry = EntryOf<

@@ -1,8 +1,7 @@
 /** Plan of the session: steps that the model keeps and people see. */
+import type { EntryOf } from "../sessions/entry.ts";
 
-export type TodoStatus = "pending" | "in_progress" | "completed" | "cancelled";
-
-export type Todo = { readonly id: string; readonly content: string; readonly status: TodoStatus };
+export type Todo = EntryOf<"todos">["items"][number];
 
 export class TodoList {
   #items: readonly Todo[] = [];

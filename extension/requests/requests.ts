@@ -191,18 +191,12 @@ const QUESTION_NOTICE: RequestNotice = {
   buttons: [{ title: vscode.l10n.t("Show Question") }],
 };
 
-type PermissionFacts = {
-  readonly command?: string | undefined;
-  readonly reasons?: readonly string[];
-  readonly task?: string | undefined;
-};
-
 /**
  * VS Code reads a notification as Markdown links and joins its lines. A command or a reason that this could change is not
  * shown, and the only button then opens the card.
  */
 export function permissionNotice(
-  { command, reasons = [], task }: PermissionFacts = {},
+  { command, reasons = [], task }: Partial<HermesPermissionMeta> = {},
   options: readonly PermissionOption[],
 ): RequestNotice {
   const asker = task === undefined ? "Hermes" : askerOf(task);

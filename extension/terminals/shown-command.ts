@@ -27,29 +27,12 @@ export type CommandSink = {
   show(text: string): void;
 };
 
-/** Request of a terminal with the agent's own details (HermesTerminalMeta). */
-export type TerminalRequest = {
-  /** File for every byte of output; undefined: the output is not stored. */
-  readonly outputFile: string | undefined;
-  /** Command line for the user. */
-  readonly title: string;
-  readonly input: "none" | "open";
-  /** The program opens a pseudo-terminal itself. */
-  readonly hasPty: boolean;
-  /** The request's variables are the whole environment. */
-  readonly hasWholeEnvironment: boolean;
-};
+/** The agent's own details of a terminal; without `outputFile` the output is not stored. */
+export type TerminalRequest = Omit<HermesTerminalMeta, "outputFile"> & Partial<Pick<HermesTerminalMeta, "outputFile">>;
 
 export function terminalRequest(request: CreateTerminalRequest): TerminalRequest {
   const ours = readMeta(HermesTerminalMeta, request._meta);
-  if (ours !== undefined) return { ...ours, hasWholeEnvironment: ours.hasWholeEnvironment === true };
-  return {
-    outputFile: undefined,
-    title: commandLine(request),
-    input: "none",
-    hasPty: false,
-    hasWholeEnvironment: false,
-  };
+  return ours ?? { title: commandLine(request), input: "none", hasPty: false };
 }
 
 /** Command line for the user: of `sh -c LINE`, the line. */

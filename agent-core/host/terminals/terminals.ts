@@ -1,4 +1,5 @@
 /** Port for commands on this machine, on another one, in a container, or in the client's editor. */
+import type { HermesProcessOutput } from "../../protocol/processes.ts";
 
 /** Language of a command line. `sh` is that of bash, dash and the other POSIX shells: the only one that the approval reads. */
 export type ShellLanguage = "sh" | "powershell" | "cmd" | "fish" | "nushell";
@@ -91,8 +92,6 @@ export type CommandOutput = {
 };
 
 /** Part of the output; the next part begins at `nextByte`. */
-export type OutputPart = { readonly text: string; readonly nextByte: number; readonly totalBytes: number };
-
 /** `reason` is one sentence for the model. */
 export type WriteOutcome = { readonly ok: true } | { readonly ok: false; readonly reason: string };
 
@@ -102,7 +101,7 @@ export type RunningCommand = {
   readonly exit: Promise<CommandExit>;
   output(): Promise<CommandOutput>;
   /** Reads at most `maxBytes` from the byte `from` on, in whole characters. */
-  read(from: number, maxBytes: number): Promise<OutputPart>;
+  read(from: number, maxBytes: number): Promise<HermesProcessOutput>;
   /** Types text into the command. Ctrl+C alone interrupts, a final Ctrl+D ends the input. */
   write(text: string): Promise<WriteOutcome>;
   /** True when two checks in a row find the command waiting for input; false where the system hides that. */

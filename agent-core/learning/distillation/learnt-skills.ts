@@ -17,6 +17,7 @@ import { LEARNT_CATEGORY } from "../../skills/skill-library.ts";
 import { skillRecords } from "../call-checks.ts";
 import type { LearningChange, LearningLedger } from "../learning-ledger.ts";
 import { bulletSchema, deltaSchema } from "./proposal.ts";
+import { scoredUse } from "./session-score.ts";
 
 const names = z.array(z.string()).readonly();
 
@@ -51,7 +52,7 @@ const skillSchema = contentSchema.extend({
   /** Mean score of sessions of its kind without the skill. */
   baseline: z.number(),
   /** Of this version. */
-  uses: z.array(z.object({ sessionId: z.string(), version: z.string(), at: z.number(), score: z.number() })).readonly(),
+  uses: z.array(scoredUse).readonly(),
   pinned: z.boolean(),
   reason: z.string(),
   /** No session is offered it until one of its kind goes its way. `at`: milliseconds since 1970. */

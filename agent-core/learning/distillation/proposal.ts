@@ -34,27 +34,21 @@ export const deltaSchema = z.discriminatedUnion("op", [
 ]);
 export type Delta = z.infer<typeof deltaSchema>;
 
-export type Proposal = {
-  readonly name: string;
-  readonly description: string;
-  /** At most `MAX_DELTAS`. */
-  readonly deltas: readonly Delta[];
-};
-
-const answerSchema = z.object({
+/** Deltas beyond the limit and broken ones are left out. */
+const proposalSchema = z.object({
   name: line.catch(""),
   description: line.catch(""),
-  deltas: z.array(z.unknown()).catch([]),
+  deltas: z
+    .array(z.unknown())
+    .catch([])
+    .transform((deltas) => deltas.flatMap((delta) => deltaSchema.safeParse(delta).data ?? []).slice(0, MAX_DELTAS)),
 });
+export type Proposal = z.infer<typeof proposalSchema>;
 
-/** Undefined when the answer is no JSON object. Deltas beyond the limit and broken ones are left out. */
+/** Undefined when the answer is no JSON object. */
 export function readProposal(answer: string): Proposal | undefined {
   const [json = ""] = /\{[\s\S]*\}/.exec(answer) ?? [];
-  const parsed = answerSchema.safeParse(parseJson(json) ?? parseRepairedJson(json)).data;
-  if (parsed === undefined) return undefined;
-  const deltas = parsed.deltas.flatMap((delta): Delta | readonly Delta[] => deltaSchema.safeParse(delta).data ?? []);
-  const { name, description } = parsed;
-  return { name, description, deltas: deltas.slice(0, MAX_DELTAS) };
+  return proposalSchema.safeParse(parseJson(json) ?? parseRepairedJson(json)).data;
 }
 
 const RULES = `You improve the skills of a coding agent: short procedures that it gets with a matching request.

@@ -1,16 +1,13 @@
 /** Sessions in which a skill reached the model: their scores, and the fate of its steps in them. */
+import * as z from "zod";
 import { escapePattern } from "../../platform/escape-pattern.ts";
 import { isCheckCommand } from "../../sessions/session-outcomes.ts";
 import type { Episode } from "../episodes.ts";
 
 /** A session in which the skill reached the model. */
-export type ScoredUse = {
-  readonly sessionId: string;
-  readonly version: string;
-  /** Milliseconds since 1970: end of the session. */
-  readonly at: number;
-  readonly score: number;
-};
+/** `at`: end of the session, in milliseconds since 1970. */
+export const scoredUse = z.object({ sessionId: z.string(), version: z.string(), at: z.number(), score: z.number() });
+export type ScoredUse = z.infer<typeof scoredUse>;
 
 /**
  * Score of a session: its feedback, times the share of its commands that passed. Tests that failed speak against the code and

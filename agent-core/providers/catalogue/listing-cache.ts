@@ -2,7 +2,7 @@
 import * as z from "zod";
 import type { ModelFacts } from "../model-info.ts";
 import type { Endpoint } from "../wire/wire.ts";
-import type { ListedModel } from "./listing.ts";
+import { type ListedModel, listedModel } from "./listing.ts";
 
 /** Storage between two processes. */
 export type CacheStore = {
@@ -16,18 +16,9 @@ const FRESH_MS = 86_400_000;
 const KEPT_MS = 604_800_000;
 const VERSION = 1;
 
-const price = z.object({ input: z.number(), output: z.number(), cachedInput: z.number() });
-const facts = z.object({
-  contextWindow: z.number().exactOptional(),
-  maxOutputTokens: z.number().exactOptional(),
-  images: z.boolean().exactOptional(),
-  reasoning: z.boolean().exactOptional(),
-  price: price.exactOptional(),
-});
-const model = z.object({ id: z.string(), name: z.string().exactOptional(), facts: facts.exactOptional() });
 const fileSchema = z.object({
   version: z.literal(VERSION),
-  lists: z.record(z.string(), z.object({ at: z.number(), models: z.array(model) })),
+  lists: z.record(z.string(), z.object({ at: z.number(), models: z.array(listedModel) })),
 });
 
 type List = { readonly at: number; readonly models: readonly ListedModel[] };

@@ -2,15 +2,16 @@
 import * as z from "zod";
 import type { Place } from "../endpoint-request.ts";
 import type { Fault } from "../fault.ts";
-import type { ModelFacts, ModelPrice } from "../model-info.ts";
+import { type ModelFacts, type ModelPrice, modelFacts } from "../model-info.ts";
 import { askEndpoint, modelsUrl } from "./ask-endpoint.ts";
 
-export type ListedModel = {
-  readonly id: string;
-  /** Name for people; undefined when it equals the id. */
-  readonly name?: string;
-  readonly facts?: ModelFacts;
-};
+/** `name`: for people; undefined when it equals the id. */
+export const listedModel = z.object({
+  id: z.string(),
+  name: z.string().exactOptional(),
+  facts: modelFacts.exactOptional(),
+});
+export type ListedModel = z.infer<typeof listedModel>;
 
 /** Limit of kept models. */
 const MAX_MODELS = 3_000;

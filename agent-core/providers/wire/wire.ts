@@ -2,8 +2,10 @@
  * A wire converts between the internal format and one model API: a request in, a stream of model events out. Wires do
  * not retry, and do not know history or tools.
  */
+import type * as z from "zod";
 import type { Message, ToolCall } from "../../messages/message.ts";
 import type { HermesModelList } from "../../protocol/editor-models.ts";
+import type { HermesModelStep, HermesToolSchema } from "../../protocol/trajectory.ts";
 import type { Fault } from "../fault.ts";
 
 /** Each mode has one wire in table.gen.ts. */
@@ -16,12 +18,7 @@ export const API_MODES = [
 ] as const;
 export type ApiMode = (typeof API_MODES)[number];
 
-/** A tool's description for the model. `parameters` is a JSON schema. */
-export type ToolSchema = {
-  readonly name: string;
-  readonly description: string;
-  readonly parameters: Readonly<Record<string, unknown>>;
-};
+export type ToolSchema = z.infer<typeof HermesToolSchema>;
 
 /** Sampling options. A wire sends those that its API supports. */
 export type Sampling = {
@@ -70,20 +67,9 @@ export type ModelRequest = {
   readonly cacheTtl?: "5m" | "1h";
 };
 
-/** Token counts of one call. `inputTokens` includes cached ones, `outputTokens` includes reasoning. */
-export type Usage = {
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly cachedInputTokens: number;
-  readonly reasoningTokens: number;
-};
+export type Usage = NonNullable<HermesModelStep["usage"]>;
 
-/** Tokens of one call, as far as the server sends them: ids, and the log probability of each token of the answer. */
-export type TokenTrace = {
-  readonly promptIds?: readonly number[];
-  readonly completionIds?: readonly number[];
-  readonly logprobs?: readonly number[];
-};
+export type TokenTrace = NonNullable<HermesModelStep["tokens"]>;
 
 export type FinishReason = "stop" | "tool_calls" | "length" | "refusal";
 
