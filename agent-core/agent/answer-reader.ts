@@ -1,7 +1,7 @@
 /** Reads the stream of one model call: emits its text as deltas, and builds the message for the history. */
 import type { AssistantMessage, ToolCall } from "../messages/message.ts";
 import { newId } from "../platform/new-id.ts";
-import type { CallEvent } from "../providers/call/call-model.ts";
+import type { CallEvent } from "../providers/call/model-route.ts";
 import type { Fault } from "../providers/fault.ts";
 import type { FinishReason, ModelEvent, TokenTrace, Usage } from "../providers/wire/wire.ts";
 import type { ToolKind } from "../tools/tool.ts";

@@ -4,7 +4,8 @@
  */
 import type { AuxiliaryTask } from "../config/model-sections.ts";
 import type { Message, ToolCall } from "../messages/message.ts";
-import { callModel, type ModelRoute } from "../providers/call/call-model.ts";
+import { callModel } from "../providers/call/call-model.ts";
+import type { ModelRoute } from "../providers/call/model-route.ts";
 import type { Fault } from "../providers/fault.ts";
 import type { ModelSettings, ResolvedModel } from "../providers/resolve-model.ts";
 import type { Sampling, ToolSchema, Usage } from "../providers/wire/wire.ts";

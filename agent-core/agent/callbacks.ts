@@ -4,7 +4,7 @@
  */
 import type { AskPassword } from "../host/terminals/terminals.ts";
 import type { Message, UserMessage } from "../messages/message.ts";
-import type { RetryWait } from "../providers/call/call-model.ts";
+import type { RetryWait } from "../providers/call/model-route.ts";
 import type { TokenTrace, Usage } from "../providers/wire/wire.ts";
 import type { RecordedHook } from "../sessions/outcome-entries.ts";
 import type { Todo } from "../tools/todo-list.ts";

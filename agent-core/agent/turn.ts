@@ -5,7 +5,7 @@
 
 import type { Message, ToolCall, ToolMessage, UserMessage } from "../messages/message.ts";
 import { newId } from "../platform/new-id.ts";
-import type { CallEvent } from "../providers/call/call-model.ts";
+import type { CallEvent } from "../providers/call/model-route.ts";
 import type { Fault } from "../providers/fault.ts";
 import type { Usage } from "../providers/wire/wire.ts";
 import { type CallSink, type ModelAnswer, readAnswer } from "./answer-reader.ts";

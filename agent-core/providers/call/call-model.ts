@@ -5,17 +5,16 @@
 
 import { type Message, withContent } from "../../messages/message.ts";
 import { repairMessages } from "../../messages/repair.ts";
-import type { Clock } from "../../platform/clock.ts";
 import { newId } from "../../platform/new-id.ts";
 import type { Fault } from "../fault.ts";
 import { durationText, endpointName, faultOf } from "../fault-message.ts";
-import { type ModelFacts, modelInfo, refusesImages } from "../model-info.ts";
+import { modelInfo, refusesImages } from "../model-info.ts";
 import type { ResolvedModel } from "../resolve-model.ts";
-import { type Silence, type StreamLimits, sizeOf, streamLimits, streamModel } from "../stream-model.ts";
+import { type StreamLimits, sizeOf, streamLimits, streamModel } from "../stream-model.ts";
 import { withSentImages } from "../wire/sent-images.ts";
-import type { EditorModels, ModelEvent, ModelRequest, Sampling, ToolSchema } from "../wire/wire.ts";
-import { type Adaptations, type LeftOut, withoutNewResults, withoutUnanswered } from "./adaptations.ts";
-import type { ModelChain } from "./model-chain.ts";
+import type { ModelEvent, ModelRequest } from "../wire/wire.ts";
+import { type LeftOut, withoutNewResults, withoutUnanswered } from "./adaptations.ts";
+import type { CallEvent, CallRequest, ModelRoute } from "./model-route.ts";
 import { type Attempts, FALLBACK_AFTER_MS, REPEATED, type Remedy, recoveryOf, UNREACHED_AFTER_MS } from "./recovery.ts";
 
 /** Longer waits are announced. Milliseconds. */
@@ -36,62 +35,6 @@ const UNSURE: ReadonlySet<Fault["kind"]> = new Set(["bad-request", "filtered", "
 const UNREAD_CALL = "The model wrote a tool call as text that could not be read, so the call did not run.";
 
 const NO_ATTEMPTS: Attempts = { tries: 0, waitedMs: 0, silences: 0, used: new Set() };
-
-export type ModelRoute = {
-  readonly chain: ModelChain;
-  readonly adaptations: Adaptations;
-  readonly clock: Clock;
-  readonly editorModels: EditorModels | undefined;
-  /** Longest time without progress, in milliseconds. It includes waits and failed requests. */
-  readonly retryMs: number;
-  /** True for a model that gets the images of tool results. Default: by its name. */
-  acceptsImages?(model: ResolvedModel): boolean;
-  /** Highest limit of an answer in tokens; undefined: not known. */
-  maxOutputTokens?(model: ResolvedModel): number | undefined;
-  /** Keeps a limit that the provider named for later sessions. */
-  onLimit?(model: ResolvedModel, limit: Pick<ModelFacts, "contextWindow" | "maxOutputTokens">): void;
-  /** Further fields in the body of chat completions requests. */
-  extraBody?(model: ResolvedModel): Readonly<Record<string, unknown>>;
-  /** Silence that the model's server may keep. */
-  silence(model: ResolvedModel): Silence;
-  /** The same model with a new key; undefined when there is none. */
-  refreshKey(model: ResolvedModel): Promise<ResolvedModel | undefined>;
-};
-
-export type CallRequest = {
-  /** The system message first. Each request sends them repaired. */
-  readonly messages: readonly Message[];
-  readonly tools: readonly ToolSchema[];
-  readonly sampling: Sampling;
-  /** Shortens a conversation that the provider refuses as too long. Undefined when that is impossible. Default: none. */
-  readonly onOverflow?: (messages: readonly Message[], signal: AbortSignal) => Promise<readonly Message[] | undefined>;
-  /** Keeps the contents out of later requests that were refused with them. Default: they are sent again. */
-  readonly onLeftOut?: (left: LeftOut) => void;
-};
-
-export type RetryWait = {
-  /** The same for all waits of a call without progress between them. */
-  readonly id: string;
-  /** Sentence about the fault. */
-  readonly reason: string;
-  /** Delay of the next request, in milliseconds. */
-  readonly delayMs: number;
-  /** Time since the last progress, in milliseconds. */
-  readonly waitedMs: number;
-};
-
-/** Events of a call: those of the model, and the handling of faults. */
-export type CallEvent =
-  | ModelEvent
-  /** The answer so far is void; another one begins. */
-  | { readonly type: "restart" }
-  /** A text for people. `wait`: the wait that follows. */
-  | {
-      readonly type: "notice";
-      readonly severity: "info" | "warning";
-      readonly message: string;
-      readonly wait?: RetryWait;
-    };
 
 type LastEvent = Extract<ModelEvent, { type: "finish" | "fault" }>;
 
