@@ -267,11 +267,19 @@ const NOTE_AFTER = 10;
 /** Further ones before the turn ends. */
 const GRACE = 2;
 
-const DURATION = /\b\d+(?:\.\d+)? ?(?:ms|s|min)\b/g;
+/** Times of the day, and numbers with units of time. Numbers with other units are progress. */
+const CLOCK =
+  /\b\d{8}T?\d{6}Z?\b|\d{1,2}(?::\d\d)+(?:[.,]\d+)?|(?<![\d.,\p{L}])(?:\d+(?:[.,]\d+)? ?(?:[mnuµμ]?s|[hdm]|sec|min|hr|day|hour|minute|\w*second)s?(?![\p{L}/]) ?)+/giu;
+/** Seconds, or smaller parts of them, since 1970. */
+const EPOCH = /\b\d{10}(?:\.\d+|\d{3}|\d{6}|\d{9})?\b/g;
+const DAY_SECONDS = 86_400;
 
-/** The file of a long result is named after its call, and the time that a command took is no news. */
+/** The file of a long result is named after its call, and a clock is no news. */
 function newsOf(results: readonly ToolMessage[]): string {
-  return results.map(({ tool_call_id: id, content }) => content.replaceAll(id, "").replaceAll(DURATION, "")).join("\0");
+  const isNow = (digits: string): boolean => Math.abs(Number(digits.slice(0, 10)) - Date.now() / 1_000) < DAY_SECONDS;
+  const withoutClocks = (text: string): string =>
+    text.replaceAll(CLOCK, "").replaceAll(EPOCH, (digits) => (isNow(digits) ? "" : digits));
+  return results.map(({ tool_call_id: id, content }) => withoutClocks(content.replaceAll(id, ""))).join("\0");
 }
 
 export class Repetition {

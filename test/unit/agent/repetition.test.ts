@@ -1,0 +1,69 @@
+import { describe, expect, test } from "vitest";
+import { Repetition } from "../../../agent-core/agent/turn.ts";
+
+const now = (seconds: number): Date => new Date(Date.UTC(2026, 10, 29, 10, 59, 40) + seconds * 1_000);
+const pad = (value: number): string => String(value).padStart(2, "0");
+
+/** Results of one call, made 13 times in a row. */
+function isStuck(resultAt: (index: number) => string): boolean {
+  const repetition = new Repetition();
+  const call = {
+    id: "c",
+    type: "function",
+    function: { name: "terminal", arguments: '{"command":"./status"}' },
+  } as const;
+  const counts = Array.from({ length: 13 }, (_, index) => {
+    const result = { role: "tool", tool_call_id: `c${index}`, content: resultAt(index) } as const;
+    return repetition.count([call], [result]).isStuck;
+  });
+  return counts.at(-1) ?? false;
+}
+
+describe("a loop ends whose results differ in a clock alone", () => {
+  test.each<[string, (index: number) => string]>([
+    [
+      "date",
+      (index) =>
+        `${now(index * 7)
+          .toUTCString()
+          .replace("GMT", "UTC 2026")}`,
+    ],
+    ["date of GNU", (index) => `Sun Nov  ${9} 23:${pad(10 + index)}:07 UTC 2026`],
+    ["ISO 8601", (index) => `checked at ${now(index * 7).toISOString()}: pending`],
+    ["ISO 8601 with a zone", (index) => `2026-11-29T10:${pad(index)}:00.5+01:00 state=waiting`],
+    ["a log line of Go", (index) => `2026/11/29 10:${pad(index)}:38 waiting for db`],
+    ["a log line of Apache", (index) => `[29/Nov/2026:10:00:${pad(index)} +0000] "GET / HTTP/1.1" 503`],
+    ["twelve hours", (index) => `11/29/2026 ${1 + index}:05 PM  <DIR>  .`],
+    ["time of bash", (index) => `no\n\nreal\t0m1.${100 + index}s\nuser\t0m0.00${index}s`],
+    ["pytest", (index) => `3 failed, 2 passed in ${(1.23 + index / 10).toFixed(2)}s`],
+    ["vitest", (index) => `Duration  1.${index}s (tests ${300 + index}ms, setup ${index}µs)`],
+    ["go test", (index) => `FAIL\texample.com/a\t0.0${index}s`],
+    ["curl", (index) => `Failed to connect to 127.0.0.1 port 80 after ${index} ms: refused`],
+    ["kubectl", (index) => `web-1  0/1  ImagePullBackOff  0  ${index + 1}m${index + 2}s`],
+    ["docker", (index) => `db  Up ${index + 2} seconds (health: starting)`],
+    ["a long uptime", (index) => `up 3 days, 2 hours, ${index + 2} minutes`],
+    ["seconds since 1970", () => String(Math.floor(Date.now() / 1_000) - Math.floor(Math.random() * 100))],
+    ["milliseconds since 1970", () => `{"ts":${Date.now() - Math.floor(Math.random() * 100)},"ready":false}`],
+    ["gradle", (index) => `BUILD FAILED in ${index + 1}m ${index + 3}s`],
+    ["a compact time", (index) => `backup-20261129T1000${pad(index)}Z.tar is missing`],
+    ["make", (index) => `ninja: build stopped (${index + 0.5} sec)`],
+  ])("%s", (_, resultAt) => expect(isStuck(resultAt)).toBe(true));
+});
+
+describe("polling goes on whose results carry progress", () => {
+  test.each<[string, (index: number) => string]>([
+    ["percents", (index) => `${5 * index}% done`],
+    ["percents beside a clock", (index) => `10:00:${pad(index)} downloaded ${index}%`],
+    ["steps", (index) => `[${index}/400] Building CXX object a.o`],
+    ["sizes", (index) => `received ${index}.5 MB`],
+    ["rates", (index) => `${30 + index} MB/s`],
+    ["bytes", (index) => String(4_100_000_000 + index)],
+    ["lines", (index) => `${index} log.txt`],
+    ["a ratio of replicas", (index) => `web  ${index}/20  Running  0  5m`],
+    ["tests", (index) => `${index} passed, 1 failed in 3.2s`],
+    ["a version", (index) => `v1.${index}.0`],
+    ["words", (index) => ["queued", "running"][index % 2] ?? ""],
+    ["epochs of a training", (index) => `epoch ${index} loss 0.${900 - index}`],
+    ["a log that grows", (index) => "10:00:00 tick\n".repeat(index)],
+  ])("%s", (_, resultAt) => expect(isStuck(resultAt)).toBe(false));
+});
