@@ -153,64 +153,24 @@ async function lastLines(running: RunningCommand, limit: number): Promise<Lines>
   return { lines: shown.map(shownLine), first, hasMore: false };
 }
 
-/** `limit` lines from line `offset` (1-based) on, of an output of any length: memory holds only these. */
+/** `limit` lines from line `offset` (1-based) on, of an output of any length: memory holds only these and a chunk. */
 async function linesFrom(running: RunningCommand, offset: number, limit: number): Promise<Lines> {
-  const picker = new LinePicker(offset, limit);
-  let from = 0;
-  while (!picker.hasMore) {
+  const lines: string[] = [];
+  let [from, number, open] = [0, 1, ""];
+  const take = (line: string): void => {
+    if (number >= offset && lines.length <= limit) lines.push(line);
+    number += 1;
+  };
+  while (lines.length <= limit) {
     const { text, nextByte } = await running.read(from, CHUNK_BYTES);
+    const ended = (open + text).split("\n");
+    open = ended.pop()?.slice(-MAX_LINE_CHARS - 1) ?? "";
+    ended.forEach(take);
     if (nextByte === from) break;
-    picker.take(text);
     from = nextByte;
   }
-  const { hasMore } = picker;
-  return { lines: picker.end().map(shownLine), first: offset, hasMore };
-}
-
-/** Keeps the wanted lines of an output that arrives in pieces. */
-class LinePicker {
-  readonly #offset: number;
-  readonly #last: number;
-  readonly #lines: string[] = [];
-  /** The incomplete last line, and its number. */
-  #open = "";
-  #number = 1;
-
-  constructor(offset: number, limit: number) {
-    this.#offset = offset;
-    this.#last = offset + limit - 1;
-  }
-
-  /** True when more output follows the wanted lines. */
-  get hasMore(): boolean {
-    return this.#number > this.#last && this.#open !== "";
-  }
-
-  take(text: string): void {
-    const [first = "", ...others] = text.split("\n");
-    this.#extend(first);
-    for (const line of others) {
-      this.#close();
-      this.#extend(line);
-      if (this.hasMore) return;
-    }
-  }
-
-  /** All lines, including a last one without a line break. */
-  end(): readonly string[] {
-    if (this.#open !== "") this.#close();
-    return this.#lines;
-  }
-
-  #extend(text: string): void {
-    this.#open = (this.#open + text).slice(-MAX_LINE_CHARS - 1);
-  }
-
-  #close(): void {
-    if (this.#number >= this.#offset && this.#number <= this.#last) this.#lines.push(this.#open);
-    this.#number += 1;
-    this.#open = "";
-  }
+  if (open !== "") take(open);
+  return { lines: lines.slice(0, limit).map(shownLine), first: offset, hasMore: lines.length > limit };
 }
 
 function shownLine(line: string): string {
