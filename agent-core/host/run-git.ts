@@ -1,5 +1,5 @@
 /** Every start of the user's git by the product itself: it runs no program that a repository's settings name. */
-import { type SpawnSyncReturns, spawn, spawnSync } from "node:child_process";
+import { execFile, type SpawnSyncReturns, spawn, spawnSync } from "node:child_process";
 
 /** A setting for one run; an empty value disables a program. */
 export type GitSetting = readonly [key: string, value: string];
@@ -48,40 +48,24 @@ const VARIABLES = {
 };
 const TIMEOUT_MS = 20_000;
 const MAX_BYTES = 100_000_000;
-const MAX_STDERR = 100_000;
 
 /** Runs git to its end. Rejects only with the reason of the signal. */
 export async function runGit(args: readonly string[], run: GitRun): Promise<GitResult> {
   const { cwd, input = "", timeoutMs = TIMEOUT_MS, signal } = run;
-  const child = spawn("git", [...FIXED, ...args], {
-    cwd,
-    env: environment(run),
-    timeout: timeoutMs,
-    windowsHide: true,
-    ...(signal && { signal }),
-  });
-  const chunks: Buffer[] = [];
-  let size = 0;
-  let stderr = "";
-  child.stdout.on("data", (chunk: Buffer) => {
-    size += chunk.length;
-    if (size > MAX_BYTES) child.kill();
-    else chunks.push(chunk);
-  });
-  child.stderr.setEncoding("utf8").on("data", (text: string) => {
-    stderr = (stderr + text).slice(0, MAX_STDERR);
-  });
-  child.stdin.on("error", () => undefined); // git ended without reading
-  child.stdin.end(input);
-  const exitCode = await new Promise<number | null>((resolve) => {
-    child.once("error", (error) => {
-      stderr ||= error.message;
-      resolve(null);
+  const limits = { timeout: timeoutMs, maxBuffer: MAX_BYTES, windowsHide: true, ...(signal && { signal }) };
+  const options = { cwd, env: environment(run), encoding: "buffer", ...limits } as const;
+  const result = await new Promise<GitResult>((resolve) => {
+    const { stdin } = execFile("git", [...FIXED, ...args], options, (error, stdout, stderr) => {
+      const code = error === null ? 0 : error.code;
+      const exitCode = typeof code === "number" ? code : null;
+      // A code in words is of the system: git is missing, or printed too much.
+      resolve({ exitCode, stdout, stderr: stderr.toString() || (typeof code === "string" ? `${error?.message}` : "") });
     });
-    child.once("close", resolve);
+    stdin?.on("error", () => undefined); // git ended without reading
+    stdin?.end(input);
   });
   signal?.throwIfAborted();
-  return { exitCode: size > MAX_BYTES ? null : exitCode, stdout: Buffer.concat(chunks), stderr };
+  return result;
 }
 
 /**
