@@ -4,7 +4,6 @@
  */
 import { homedir } from "node:os";
 import { resolve } from "node:path";
-import { type ParseError, parse } from "jsonc-parser";
 import * as z from "zod";
 import { contentHash, namedScripts } from "../approval/consents.ts";
 import { readByItself } from "../approval/workspace-file.ts";
@@ -12,6 +11,7 @@ import type { Environment } from "../config/home.ts";
 import { fileVersion } from "../config/home-file.ts";
 import { mcpServerSection } from "../config/sections.ts";
 import { messageOf } from "../platform/errors.ts";
+import { parseJsonc } from "../platform/jsonc.ts";
 import { visibleText } from "../platform/visible-text.ts";
 import { type ServerConfig, type ServerFile, serverFiles, serversFrom } from "./server-config.ts";
 
@@ -73,9 +73,8 @@ function serversIn(file: ServerFile, environment: Environment): WorkspaceServerL
   if (!read.ok && read.reason === undefined) return EMPTY;
   try {
     if (!read.ok) throw new Error(read.reason);
-    const errors: ParseError[] = [];
-    const parsed: unknown = parse(read.text, errors, { allowTrailingComma: true });
-    if (errors.length > 0) throw new Error("the file is not valid JSON");
+    const parsed = parseJsonc(read.text);
+    if (parsed === undefined) throw new Error("the file is not valid JSON");
     const table = z.looseObject({ [key]: serverTable.optional() }).safeParse(parsed).data;
     if (table === undefined) throw new Error(`\`${key}\` is not an object of servers`);
     const lists = Object.entries(serverTable.parse(table[key] ?? {})).map(([server, raw]) =>

@@ -7,10 +7,10 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { McpServer } from "@zed-industries/agent-client-protocol";
-import { type ParseError, parse } from "jsonc-parser";
 import * as vscode from "vscode";
 import * as z from "zod";
 import { hasCode, messageOf } from "../../agent-core/platform/errors.ts";
+import { parseJsonc } from "../../agent-core/platform/jsonc.ts";
 import { readText } from "../../agent-core/platform/text-file.ts";
 
 /** Value of a variable or a header. */
@@ -87,7 +87,7 @@ const stateSchema = z.looseObject({
 /** Folder of the workspace's profile; the user's own folder for the default profile. */
 async function profileFolder(user: string, workspace: string): Promise<string> {
   const text = await readText(join(user, "globalStorage", "storage.json")).catch(() => "");
-  const state = stateSchema.safeParse(parse(text)).data;
+  const state = stateSchema.safeParse(parseJsonc(text)).data;
   const id = state?.profileAssociations.workspaces[workspace];
   const profile = state?.userDataProfiles.find(({ location }) => location === id);
   if (typeof id !== "string" || profile === undefined || profile.useDefaultFlags?.mcp === true) return user;
@@ -97,9 +97,8 @@ async function profileFolder(user: string, workspace: string): Promise<string> {
 async function readServers(path: string): Promise<{ readonly servers: object; readonly problems: readonly string[] }> {
   try {
     const text = await readText(path);
-    const errors: ParseError[] = [];
-    const parsed = fileSchema.safeParse(parse(text, errors, { allowTrailingComma: true }) ?? {});
-    if (parsed.success && errors.length === 0) return { servers: parsed.data.servers, problems: [] };
+    const parsed = fileSchema.safeParse(text.trim() === "" ? {} : parseJsonc(text));
+    if (parsed.success) return { servers: parsed.data.servers, problems: [] };
     return {
       servers: {},
       problems: [vscode.l10n.t("VS Code's MCP servers are not used: {0} is not a valid list of servers.", path)],

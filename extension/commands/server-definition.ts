@@ -1,6 +1,6 @@
 /** Definitions of MCP servers as other programs write them: the public registry, VS Code, Claude, Cline and Cursor. */
-import { parse } from "jsonc-parser";
 import * as z from "zod";
+import { parseJsonc } from "../../agent-core/platform/jsonc.ts";
 
 /** A variable of the program, or a header of the address, that the user fills in. */
 export type ServerNeed = { readonly name: string; readonly about: string; readonly isSecret: boolean };
@@ -55,7 +55,7 @@ const registered = z.looseObject({
 
 /** Servers in a JSON text of any of these forms; none in another text. */
 export function definitionsIn(text: string): readonly ServerDefinition[] {
-  const json: unknown = parse(text, [], { allowTrailingComma: true });
+  const json = parseJsonc(text);
   if (typeof json !== "object" || json === null) return [];
   const { server = json, servers, mcpServers = servers }: Record<string, unknown> = { ...json };
   const known = table.safeParse(mcpServers).data;
