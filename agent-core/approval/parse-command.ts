@@ -1,5 +1,5 @@
 /** Reads a command: checks its text, then parses it with unbash. A command that cannot be read in full asks. */
-import { type ParsedScript, parse } from "unbash";
+import { forEachChild, type ParsedScript, parse, type SyntaxNode } from "unbash";
 import { messageOf } from "../platform/errors.ts";
 
 const MAX_LENGTH = 65_536;
@@ -60,6 +60,21 @@ export function parseCommand(code: string): ParsedCommand {
       reason: `The command cannot be read: ${messageOf(error)}`,
     };
   }
+}
+
+/** Words of all simple commands in a line, those in substitutions too; undefined for a line that cannot be read in full. */
+export function commandsIn(code: string): readonly (readonly string[])[] | undefined {
+  const parsed = parseCommand(code);
+  if (!parsed.ok || parsed.script.errors !== undefined) return undefined;
+  const found: string[][] = [];
+  const visit = (node: SyntaxNode): void => {
+    const words = node.type === "Command" && node.name ? [node.name, ...node.suffix] : [];
+    if (words.length > 0)
+      found.push(words.flatMap((word) => ("value" in word && typeof word.value === "string" ? [word.value] : [])));
+    forEachChild(node, visit);
+  };
+  visit(parsed.script);
+  return found;
 }
 
 function tooMuchToRead(code: string): string | undefined {

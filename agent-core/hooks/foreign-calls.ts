@@ -6,74 +6,60 @@ import type { HookEvent, HookPayload } from "./hook.ts";
 /** `claude`: format of Claude Code and VS Code. `copilot`: format of Copilot, whose names begin in lower case. */
 export type ForeignFormat = "claude" | "copilot";
 
-const claudeEvents: Readonly<Record<string, HookEvent>> = {
-  PreToolUse: "pre_tool_call",
-  PostToolUse: "post_tool_call",
-  UserPromptSubmit: "pre_llm_call",
-  SessionStart: "on_session_start",
-  SessionEnd: "on_session_finalize",
-  Stop: "on_stop",
-  SubagentStart: "subagent_start",
-  SubagentStop: "subagent_stop",
-  PermissionRequest: "pre_approval_request",
-};
-
-const copilotEvents: Readonly<Record<string, HookEvent>> = {
-  preToolUse: "pre_tool_call",
-  postToolUse: "post_tool_call",
-  userPromptSubmitted: "pre_llm_call",
-  sessionStart: "on_session_start",
-  sessionEnd: "on_session_finalize",
-  agentStop: "on_stop",
-  subagentStart: "subagent_start",
-  subagentStop: "subagent_stop",
-};
+/** Events by their names in Claude Code and VS Code, and in Copilot where that is not the same in lower case. */
+const events: readonly (readonly [claude: string, event: HookEvent, copilot?: string])[] = [
+  ["PreToolUse", "pre_tool_call"],
+  ["PostToolUse", "post_tool_call"],
+  ["UserPromptSubmit", "pre_llm_call", "userPromptSubmitted"],
+  ["SessionStart", "on_session_start"],
+  ["SessionEnd", "on_session_finalize"],
+  ["Stop", "on_stop", "agentStop"],
+  ["SubagentStart", "subagent_start"],
+  ["SubagentStop", "subagent_stop"],
+  ["PermissionRequest", "pre_approval_request"],
+];
 
 /** Undefined for an event that this version does not have. */
 export function foreignEvent(name: string): { readonly event: HookEvent; readonly format: ForeignFormat } | undefined {
-  const claude = Object.hasOwn(claudeEvents, name) ? claudeEvents[name] : undefined;
-  if (claude !== undefined) return { event: claude, format: "claude" };
-  const copilot = Object.hasOwn(copilotEvents, name) ? copilotEvents[name] : undefined;
-  return copilot === undefined ? undefined : { event: copilot, format: "copilot" };
+  for (const [claude, event, copilot = claude.replace(/^./, (letter) => letter.toLowerCase())] of events) {
+    if (name === claude) return { event, format: "claude" };
+    if (name === copilot) return { event, format: "copilot" };
+  }
+  return undefined;
 }
 
-type ToolNames = { readonly copilot: string; readonly others: readonly string[] };
+type ToolNames = { readonly copilot: string; readonly own: string; readonly others?: readonly string[] };
 
-/** Names of a tool by its name in Claude Code. `others`: in VS Code, and here. */
+/** Names of a tool by its name in Claude Code. `own`: of ours with the same effects; `others`: in VS Code. */
 const toolNames: Readonly<Record<string, ToolNames>> = {
-  Bash: { copilot: "bash", others: ["powershell", "run_in_terminal", "runTerminalCommand", "terminal"] },
-  Read: { copilot: "view", others: ["readFile", "read_file"] },
-  Write: { copilot: "create", others: ["create_file", "createFile", "write_file"] },
-  Edit: { copilot: "edit", others: ["MultiEdit", "editFiles", "replace_string_in_file", "patch"] },
-  Grep: { copilot: "grep", others: ["grep_search", "search_files"] },
-  Glob: { copilot: "glob", others: ["file_search", "search_files"] },
-  TodoWrite: { copilot: "todo", others: [] },
-  Task: { copilot: "task", others: ["Agent", "delegate_task"] },
-  WebFetch: { copilot: "web_fetch", others: ["web_extract"] },
-  WebSearch: { copilot: "web_search", others: [] },
+  Bash: { copilot: "bash", own: "terminal", others: ["powershell", "run_in_terminal", "runTerminalCommand"] },
+  Read: { copilot: "view", own: "read_file", others: ["readFile"] },
+  Edit: { copilot: "edit", own: "patch", others: ["MultiEdit", "editFiles", "replace_string_in_file"] },
+  Write: { copilot: "create", own: "write_file", others: ["create_file", "createFile"] },
+  Grep: { copilot: "grep", own: "search_files", others: ["grep_search"] },
+  Glob: { copilot: "glob", own: "search_files", others: ["file_search"] },
+  TodoWrite: { copilot: "todo", own: "todo" },
+  Task: { copilot: "task", own: "delegate_task", others: ["Agent"] },
+  WebFetch: { copilot: "web_fetch", own: "web_extract" },
+  WebSearch: { copilot: "web_search", own: "web_search" },
 };
 
 /** Names that a call of our tool can have in Claude Code. */
-const claudeNames: Readonly<Record<string, readonly string[]>> = {
-  terminal: ["Bash"],
-  read_file: ["Read"],
-  write_file: ["Write"],
-  patch: ["Edit", "Write"],
-  search_files: ["Grep", "Glob"],
-  todo: ["TodoWrite"],
-  delegate_task: ["Task"],
-  web_extract: ["WebFetch"],
-  web_search: ["WebSearch"],
-};
+function claudeNames(tool: string): readonly string[] {
+  if (tool === "patch") return ["Edit", "Write"];
+  const names = Object.keys(toolNames).filter((name) => toolNames[name]?.own === tool);
+  return names.length === 0 ? [tool] : names;
+}
 
 /** True when the pattern of another agent covers calls of our tool. */
 export function coversTool(covers: (name: string) => boolean, tool: string): boolean {
-  return (claudeNames[tool] ?? [tool]).some((name) => coversName(covers, name));
+  return claudeNames(tool).some((name) => coversName(covers, name));
 }
 
-function coversName(covers: (name: string) => boolean, name: string): boolean {
+/** True when the pattern covers a tool by one of its names. `name`: in Claude Code. */
+export function coversName(covers: (name: string) => boolean, name: string): boolean {
   const known = toolNames[name];
-  return [name, ...(known === undefined ? [] : [known.copilot, ...known.others])].some(covers);
+  return [name, ...(known === undefined ? [] : [known.copilot, known.own, ...(known.others ?? [])])].some(covers);
 }
 
 /** A call as another agent would make it. `name`: in Claude Code. */
@@ -113,7 +99,7 @@ function callsOf(tool: string, input: Readonly<Record<string, unknown>>, cwd: st
       return [{ name: "Grep", input: { ...where, ...(glob !== undefined && { glob }), output_mode: mode } }];
     }
     default:
-      return (claudeNames[tool] ?? [tool]).map((name) => ({ name, input }));
+      return claudeNames(tool).map((name) => ({ name, input }));
   }
 }
 

@@ -7,7 +7,7 @@ import { isAbsolute, join, relative } from "node:path";
 import * as z from "zod";
 import { contentHash, namedScripts } from "../approval/consents.ts";
 import { readByItself } from "../approval/workspace-file.ts";
-import { parseJson } from "../platform/json.ts";
+import { parseJsonc } from "../platform/jsonc.ts";
 import { type CommandHook, type CommandPlace, matcherOf, runHookCommand } from "./command-hook.ts";
 import {
   coversTool,
@@ -18,13 +18,22 @@ import {
   foreignPayload,
   ownInput,
 } from "./foreign-calls.ts";
-import { CLAUDE_FILES, COPILOT_FOLDER, type Hook, type HookPayload, type HookVerdict } from "./hook.ts";
+import { CLAUDE_FILES, COPILOT_FOLDER, type Hook, type HookEvent, type HookPayload, type HookVerdict } from "./hook.ts";
 import { hookVerdict } from "./hook-answer.ts";
+import { permissionRule } from "./permission-rule.ts";
 
 /** Defaults of Copilot and of Claude Code, whose hooks run test suites. Seconds. */
 const DEFAULT_TIMEOUT_SECONDS = { copilot: 30, claude: 600 } as const;
 /** Longest timeout: some files give milliseconds. Seconds. */
 const MAX_TIMEOUT_SECONDS = 3_600;
+
+/** Fields that say something to people, and `once`, which Claude Code obeys in skills alone. */
+const REMARKS = /^(?:[_$/].*|name|id|description|comment|statusMessage|once)$/;
+/** Shells that a hook can name, with their options. */
+const SHELLS = {
+  bash: "bash -c",
+  powershell: `${process.platform === "win32" ? "powershell" : "pwsh"} -NoProfile -Command`,
+} as const;
 
 const text = z.string().min(1).optional();
 const seconds = z.coerce.number().positive().optional().catch(undefined);
@@ -32,7 +41,12 @@ const seconds = z.coerce.number().positive().optional().catch(undefined);
 const handlerSchema = z.looseObject({
   type: z.string().default("command"),
   matcher: z.string().optional(),
+  if: text,
   command: text,
+  args: z.array(z.coerce.string()).optional(),
+  shell: z.enum(["bash", "powershell"]).optional(),
+  async: z.boolean().default(false),
+  asyncRewake: z.boolean().default(false),
   bash: text,
   powershell: text,
   linux: text,
@@ -44,10 +58,10 @@ const handlerSchema = z.looseObject({
   timeoutSec: seconds,
 });
 
-const entrySchema = z.looseObject({ matcher: z.string().optional(), hooks: z.array(z.unknown()).optional() });
+const entrySchema = z.looseObject({ hooks: z.array(z.looseObject({})).optional() });
 
 const fileSchema = z.looseObject({
-  disableAllHooks: z.boolean().default(false),
+  disableAllHooks: z.boolean().optional().catch(undefined),
   hooks: z.record(z.string(), z.unknown()).nullish(),
   permissions: z
     .looseObject({ deny: z.array(z.unknown()).optional(), ask: z.array(z.unknown()).optional() })
@@ -65,6 +79,10 @@ export type ForeignHook = CommandHook & {
   readonly file: string;
   readonly eventName: string;
   readonly format: ForeignFormat;
+  /** Rule that selects calls; undefined for all that the matcher covers. */
+  readonly rule: string | undefined;
+  /** Nobody waits for the hook; one that `wakes` can still tell the model why it failed. Undefined: it is waited for. */
+  readonly background?: "silent" | "wakes";
   readonly env: Readonly<Record<string, string>>;
   /** Folder of the command, absolute. */
   readonly folder: string;
@@ -103,7 +121,7 @@ function readForeignFile(workspace: string, source: string): ForeignHooks {
       problems: reason === undefined ? [] : [`${source}: its hooks are not used, because ${reason}.`],
     };
   }
-  const parsed = fileSchema.safeParse(parseJson(read.text));
+  const parsed = fileSchema.safeParse(parseJsonc(read.text));
   if (!parsed.success) {
     const where = parsed.error.issues[0]?.path.join(".") || "its beginning";
     return { ...NOTHING, problems: [`${source}: its hooks are not used, because the file is not valid at ${where}.`] };
@@ -127,7 +145,7 @@ function readForeignFile(workspace: string, source: string): ForeignHooks {
   };
 }
 
-type Found = Pick<ForeignHook, "matcher" | "eventName" | "source" | "file"> & { readonly handler: unknown };
+type Found = Pick<ForeignHook, "eventName" | "source" | "file"> & { readonly handler: unknown };
 
 /** The hook, or the reason in one line why it cannot be used. */
 function hookOf({ handler, ...found }: Found, workspace: string): ForeignHook | string {
@@ -135,28 +153,46 @@ function hookOf({ handler, ...found }: Found, workspace: string): ForeignHook | 
   const known = foreignEvent(eventName);
   if (known === undefined) return `${source}: hooks for ${eventName} have no effect in this version.`;
   const parsed = handlerSchema.safeParse(handler);
-  const command = parsed.success && parsed.data.type === "command" ? commandOf(parsed.data) : undefined;
-  if (!parsed.success || command === undefined) {
-    const where = parsed.error?.issues[0]?.path.join(".");
-    const reason = where ? `its ${where} is not valid` : "it has no command for this system";
-    return `${source}: a hook for ${eventName} is not used, because ${reason}.`;
-  }
-  const { env, cwd = ".", timeoutSec, timeout = timeoutSec ?? DEFAULT_TIMEOUT_SECONDS[known.format] } = parsed.data;
+  const where = parsed.error?.issues[0]?.path.join(".");
+  const problem = parsed.success ? problemOf(parsed.data, known.event) : `its ${where || "entry"} is not valid`;
+  const command = parsed.success ? commandOf(parsed.data) : undefined;
+  if (!parsed.success || command === undefined || problem !== undefined)
+    return `${source}: a hook for ${eventName} is not used, because ${problem ?? "it has no command for this system"}.`;
+  const { matcher, if: rule, env, cwd = ".", timeoutSec, asyncRewake: wakes } = parsed.data;
+  const isBackground = parsed.data.async || wakes;
+  const { timeout = timeoutSec ?? DEFAULT_TIMEOUT_SECONDS[known.format] } = parsed.data;
   return {
     ...found,
     ...known,
+    matcher: matcher === "" || matcher === "*" ? undefined : matcher,
+    rule,
+    ...(isBackground && { background: wakes ? "wakes" : "silent" }),
     command,
     env,
     folder: isAbsolute(cwd) ? cwd : join(workspace, cwd),
     timeoutSeconds: Math.min(timeout, MAX_TIMEOUT_SECONDS),
-    failClosed: known.event === "pre_tool_call",
+    failClosed: known.event === "pre_tool_call" && !isBackground,
   };
 }
 
-/** The handlers of a group, or a handler alone. */
+/** Reason why a valid handler is not used: without one of its fields it would run for other calls, or do something else. */
+function problemOf(handler: Handler, event: HookEvent): string | undefined {
+  const { type, if: rule } = handler;
+  if (type !== "command") return `Hermes runs commands, and its type is ${type}`;
+  if (rule !== undefined && permissionRule(rule, "/") === undefined) return 'its "if" is no rule such as Bash(git *)';
+  if (rule !== undefined && !TOOL_EVENTS.has(event)) return 'its "if" selects tool calls, and this event has none';
+  const unknown = Object.keys(handler).find((key) => !(key in handlerSchema.shape) && !REMARKS.test(key));
+  return unknown && `Hermes does not know its field "${unknown}"`;
+}
+
+const TOOL_EVENTS: ReadonlySet<HookEvent> = new Set(["pre_tool_call", "post_tool_call", "pre_approval_request"]);
+
+/** The handlers of a group with the group's own fields, or a handler alone. */
 function handlersOf(entry: unknown) {
-  const { matcher, hooks = [entry] } = entrySchema.safeParse(entry).data ?? {};
-  return hooks.map((handler) => ({ matcher: matcher === "" || matcher === "*" ? undefined : matcher, handler }));
+  const { hooks, ...group } = entrySchema.safeParse(entry).data ?? {};
+  return (hooks ?? [typeof entry === "object" ? {} : entry]).map((own) => ({
+    handler: typeof own === "object" ? { ...group, ...own } : own,
+  }));
 }
 
 /** In Claude Code a pattern is a list of names, or an expression that some part of a name matches. */
@@ -166,9 +202,23 @@ function foreignMatcher(matcher: string | undefined): (name: string) => boolean 
   return matcherOf(isList ? matcher.trim().replaceAll(/\s*[,|]\s*/g, "|") : `.*(?:${matcher}).*`);
 }
 
-function commandOf({ command, bash, powershell, linux, osx, windows }: Handler): string | undefined {
+function commandOf(handler: Handler): string | undefined {
+  const { args, shell } = handler;
+  const line = lineOf(handler);
+  if (line === undefined) return undefined;
+  if (args !== undefined) return [line, ...args].map(quoted).join(" ");
+  return shell === undefined ? line : `${SHELLS[shell]} ${quoted(line)}`;
+}
+
+function lineOf({ command, bash, powershell, linux, osx, windows }: Handler): string | undefined {
   if (process.platform === "win32") return windows ?? powershell ?? command;
   return (process.platform === "darwin" ? osx : linux) ?? bash ?? command;
+}
+
+/** A word as the system's shell takes it whole. The one variable that Claude Code replaces in words is still replaced. */
+function quoted(word: string): string {
+  if (process.platform === "win32") return `"${word.replaceAll(/\$\{(CLAUDE_PROJECT_DIR)\}/g, "%$1%")}"`;
+  return `"${word.replaceAll(/[\\"`]|\$(?!\{CLAUDE_PROJECT_DIR\})/g, "\\$&")}"`;
 }
 
 /** Hashes of a hook. The hook runs only while its content has the hash that the user has allowed. */
@@ -180,8 +230,18 @@ export type HookHashes = {
 };
 
 export function foreignHashes(hook: ForeignHook, workspace: string): HookHashes {
-  const { eventName, matcher = null, command, env, source } = hook;
-  const definition = { eventName, matcher, command, env, source, folder: relative(workspace, hook.folder) };
+  const { eventName, matcher = null, command, env, source, rule, background } = hook;
+  const folder = relative(workspace, hook.folder);
+  const definition = {
+    eventName,
+    matcher,
+    command,
+    env,
+    source,
+    folder,
+    ...(rule && { rule }),
+    ...(background && { background }),
+  };
   const plain = command.replaceAll(/["']?\$\{?CLAUDE_PROJECT_DIR\}?["']?/g, workspace);
   const words = plain.split(/[\s"'`;|&<>()=]+/).filter((word) => word !== "");
   const scripts = namedScripts(words, hook.folder, workspace);
@@ -193,8 +253,10 @@ export function foreignHook(
   definition: ForeignHook,
   { place, isAllowed }: { readonly place: CommandPlace; readonly isAllowed: (hash: string) => boolean },
 ): Hook {
-  const { event, matcher, command, timeoutSeconds, failClosed, folder, eventName, format } = definition;
+  const { event, matcher, command, timeoutSeconds, failClosed, folder, eventName, format, rule, background } =
+    definition;
   const covers = foreignMatcher(matcher);
+  const selects = (rule !== undefined && permissionRule(rule, place.cwd)) || (() => true);
   const env = { ...definition.env, CLAUDE_PROJECT_DIR: place.cwd };
   const run = async (
     payload: HookPayload,
@@ -204,7 +266,10 @@ export function foreignHook(
     const input = foreignPayload(payload, { name: eventName, format, call });
     const { confine } = place;
     const end = await runHookCommand({ command, place: { ...place, cwd: folder }, env, confine }, input, signal);
-    return hookVerdict(end, { hook_event_name: event, tool_input: call?.input ?? null }, true);
+    const verdict = hookVerdict(end, { hook_event_name: event, tool_input: call?.input ?? null }, true);
+    if (background === undefined) return verdict;
+    const { decision, reason, context = decision === "block" && background === "wakes" ? reason : undefined } = verdict;
+    return context === undefined ? {} : { context };
   };
   return {
     event,
@@ -212,14 +277,16 @@ export function foreignHook(
     origin: "workspace",
     failClosed,
     timeoutMs: timeoutSeconds * 1_000,
+    isBackground: background !== undefined,
     matcher: (tool) => coversTool(covers, tool),
     async run(payload, signal) {
+      const calls = payload.tool_name === null ? undefined : foreignCalls(payload, covers).filter(selects);
+      if (calls?.length === 0) return {};
       const { content } = foreignHashes(definition, place.cwd);
       if (!isAllowed(content))
         throw new Error("its script has changed since you allowed it. Read the script, then type `/hooks`");
       if (event === "on_session_start" && !covers(String(payload.extra["source"]))) return {};
-      if (payload.tool_name === null) return run(payload, undefined, signal);
-      const calls = foreignCalls(payload, covers);
+      if (calls === undefined) return run(payload, undefined, signal);
       const verdicts = await Promise.all(calls.map((call) => run(payload, call, signal)));
       return joined(verdicts, calls, payload);
     },

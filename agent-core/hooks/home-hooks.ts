@@ -68,32 +68,22 @@ export class HookAllowlist {
   }
 
   allows({ event, command }: Pick<CommandHook, "event" | "command">): boolean {
-    return parsedList(parseJson(readText(this.#path))).approvals.some(
-      (approval) => approval.event === event && approval.command === command,
-    );
+    const { approvals } = allowlistSchema.safeParse(parseJson(readText(this.#path))).data ?? { approvals: [] };
+    return approvals.some((approval) => approval.event === event && approval.command === command);
   }
 
   /** Rejects when the file cannot be written, and with an Error in one line when it is damaged: its consents would be lost. */
   async allow({ event, command }: Pick<CommandHook, "event" | "command">): Promise<void> {
     await withLock(`${this.#path}.lock`, async () => {
       const text = readText(this.#path);
-      if (text.trim() !== "" && !isList(parseJson(text)))
+      const list = allowlistSchema.safeParse(text.trim() === "" ? {} : parseJson(text)).data;
+      if (list === undefined)
         throw new Error(
           `${this.#path} is damaged, so no consent is added. Correct it or delete it, and allow the hook again.`,
         );
-      const list = parsedList(parseJson(text));
       await writeJsonFile(this.#path, { ...list, approvals: [...list.approvals, { event, command }] });
     });
   }
-}
-
-function isList(value: unknown): boolean {
-  return allowlistSchema.safeParse(value).success;
-}
-
-function parsedList(value: unknown): z.infer<typeof allowlistSchema> {
-  const parsed = allowlistSchema.safeParse(value);
-  return parsed.success ? parsed.data : { approvals: [] };
 }
 
 function readText(path: string): string {

@@ -99,6 +99,8 @@ export type Hook = {
   /** `pre_tool_call`: true blocks the call when the hook fails or times out. */
   readonly failClosed: boolean;
   readonly timeoutMs: number;
+  /** True for a hook that nobody waits for: its context comes with a later event. Default false. */
+  readonly isBackground?: boolean;
   /** Rejects with a reason in one line when the hook failed. The signal ends it at its timeout or with the turn. */
   run(payload: HookPayload, signal: AbortSignal): Promise<HookVerdict>;
 };
@@ -138,6 +140,8 @@ export type HooksOptions = {
   readonly monotonicNow: () => number;
 };
 
+/** Events whose context reaches the model. */
+const CONTEXTUAL: ReadonlySet<HookEvent> = new Set(["on_session_start", "pre_llm_call", "post_tool_call"]);
 /** Time for hooks to end when their session closes, before they are killed. Milliseconds. */
 const CLOSING_MS = 1_000;
 
@@ -157,13 +161,16 @@ export class Hooks {
   readonly #options: HooksOptions;
   readonly #closed = new AbortController();
   readonly #observing = new Set<Promise<unknown>>();
+  readonly #background = new Set<Promise<unknown>>();
+  /** Context of background hooks that have ended, for the next event that can bring it to the model. */
+  readonly #late: string[] = [];
 
   constructor(options: HooksOptions) {
     this.#options = options;
   }
 
   has(event: HookEvent): boolean {
-    return this.#options.hooks().some((hook) => hook.event === event);
+    return this.#options.hooks().some((hook) => hook.event === event) || this.#hasLate(event);
   }
 
   /** Runs the hooks of the event. Rejects with the signal's reason when the turn was cancelled. */
@@ -172,7 +179,7 @@ export class Hooks {
     const chosen = this.#options
       .hooks()
       .filter((hook) => hook.event === event && (tool === undefined || (hook.matcher?.(tool) ?? true)));
-    if (chosen.length === 0) return CONTINUE;
+    if (chosen.length === 0 && !this.#hasLate(event)) return CONTINUE;
     const { sessionId, taskId, cwd, home } = this.#options;
     const profile = basename(dirname(home)) === "profiles" ? basename(home) : "default";
     const payload: HookPayload = {
@@ -188,17 +195,25 @@ export class Hooks {
         ...(facts.callId !== undefined && { tool_call_id: facts.callId }),
       },
     };
-    const ran = await Promise.all(chosen.map((hook) => this.#runOne(hook, payload, facts.callId, signal)));
+    const waited = chosen.filter(({ isBackground = false }) => !isBackground);
+    const ran = Promise.all(waited.map((hook) => this.#runOne(hook, payload, facts.callId, signal)));
+    for (const hook of chosen.filter(({ isBackground = false }) => isBackground)) {
+      track(this.#background, this.#runOne(hook, payload, facts.callId, this.#closed.signal));
+    }
+    const merged = merge(await ran, facts.input);
     signal.throwIfAborted();
-    return merge(ran, facts.input);
+    return this.#hasLate(event) ? { ...merged, context: [...this.#late.splice(0), ...merged.context] } : merged;
+  }
+
+  #hasLate(event: HookEvent): boolean {
+    return this.#late.length > 0 && CONTEXTUAL.has(event);
   }
 
   /** Runs the hooks of an event that no verdict can change. `idle` waits for them. */
   observe(event: HookEvent, facts: HookFacts): void {
     if (this.#closed.signal.aborted || !this.has(event)) return;
     const running = this.run(event, facts, this.#closed.signal).catch(() => undefined); // the session has closed
-    this.#observing.add(running);
-    void running.finally(() => this.#observing.delete(running));
+    track(this.#observing, running);
   }
 
   /** Waits for the hooks of observed events, at most until the signal is aborted. */
@@ -209,7 +224,7 @@ export class Hooks {
   /** Waits for the hooks that still run, and ends those that take too long. */
   async close(): Promise<void> {
     const timer = setTimeout(() => this.#closed.abort(new Error("the session has closed")), CLOSING_MS);
-    await Promise.all(this.#observing);
+    await Promise.all([...this.#observing, ...this.#background]);
     clearTimeout(timer);
     this.#closed.abort(new Error("the session has closed"));
   }
@@ -226,6 +241,7 @@ export class Hooks {
       const reason = `The hook "${hook.label}" failed: ${failure}`;
       verdict = hook.failClosed && hook.event === "pre_tool_call" ? { decision: "block", reason } : {};
     }
+    if (hook.isBackground && verdict.context !== undefined) this.#late.push(verdict.context);
     if (!signal.aborted) {
       const { event, label } = hook;
       const outcome = failure === undefined ? outcomeOf(verdict) : "failed";
@@ -242,6 +258,11 @@ export class Hooks {
     }
     return { hook, verdict };
   }
+}
+
+function track(running: Set<Promise<unknown>>, one: Promise<unknown>): void {
+  running.add(one);
+  void one.finally(() => running.delete(one));
 }
 
 /** Drops the approval of a workspace's hook: a workspace must not give itself permissions. */

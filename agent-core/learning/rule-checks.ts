@@ -3,8 +3,8 @@
  * applies it to each call. Pure.
  */
 import { dirname, extname, relative } from "node:path";
-import { parse } from "unbash";
 import * as z from "zod";
+import { commandsIn } from "../approval/parse-command.ts";
 import { escapePattern } from "../platform/escape-pattern.ts";
 import { absolutePath } from "../tools/shown-path.ts";
 
@@ -122,7 +122,7 @@ const callSchema = z.object({
 export function partsOf(input: unknown, cwd: string, isNew: (path: string) => boolean): readonly CheckedPart[] {
   const { path, content, new_string: replacement, patch, command } = callSchema.safeParse(input).data ?? {};
   if (command !== undefined) {
-    const runs = commandsIn(command);
+    const runs = commandsIn(command) ?? [];
     const commits = runs.flatMap((words) => (words[0] === "git" ? commitMessage(words) : []));
     return [
       { on: "command", text: command },
@@ -149,22 +149,6 @@ export function partsOf(input: unknown, cwd: string, isNew: (path: string) => bo
 function patchedPaths(patch: string): readonly string[] {
   return [...patch.matchAll(/^\*\*\* \w+ File: (.+)$/gm)].map(([, path = ""]) => path.trim());
 }
-
-/** Words of all simple commands in a script. */
-function commandsIn(script: string): readonly (readonly string[])[] {
-  const found: string[][] = [];
-  const visit = (node: unknown): void => {
-    if (typeof node !== "object" || node === null) return;
-    const command = "type" in node && node.type === "Command" ? commandSchema.safeParse(node).data : undefined;
-    if (command !== undefined) found.push([command.name, ...command.suffix].map(({ value }) => value));
-    for (const child of Object.values(node)) visit(child);
-  };
-  visit(parse(script).commands);
-  return found;
-}
-
-const wordSchema = z.object({ value: z.string() });
-const commandSchema = z.object({ name: wordSchema, suffix: z.array(wordSchema) });
 
 /** Message of a commit: the first `-m`, also as the end of short options in one word. */
 function commitMessage(words: readonly string[]): readonly string[] {

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { McpServer } from "@zed-industries/agent-client-protocol";
 import { contentHash } from "../approval/consents.ts";
 import type { McpServerSection } from "../config/sections.ts";
+import { matchesWildcards } from "../platform/wildcards.ts";
 import { redact } from "../providers/redact.ts";
 
 /** Place of the settings. The user chose the servers of `config` and `editor`; a workspace brings its own along. */
@@ -210,24 +211,6 @@ function quoted(word: string): string {
 }
 
 export function offersTool({ include, exclude }: ServerConfig, tool: string): boolean {
-  return (include === undefined || matchesAny(include, tool)) && !matchesAny(exclude, tool);
-}
-
-function matchesAny(patterns: readonly string[], name: string): boolean {
-  return patterns.some((pattern) => matches(pattern, name));
-}
-
-/** Takes the first place of each part, so the time is linear. A regular expression would try all places. */
-function matches(pattern: string, name: string): boolean {
-  const [first = "", ...rest] = pattern.split("*");
-  const last = rest.pop();
-  if (last === undefined) return name === pattern;
-  if (!name.startsWith(first)) return false;
-  let at = first.length;
-  for (const part of rest) {
-    const found = name.indexOf(part, at);
-    if (found < 0) return false;
-    at = found + part.length;
-  }
-  return name.length - last.length >= at && name.endsWith(last);
+  const isIn = (patterns: readonly string[]): boolean => patterns.some((pattern) => matchesWildcards(pattern, tool));
+  return (include === undefined || isIn(include)) && !isIn(exclude);
 }

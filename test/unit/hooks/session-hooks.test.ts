@@ -347,7 +347,7 @@ test("files that cannot be used are named", async () => {
   expect(shown).toEqual([
     ".claude/settings.json: its hooks are not used, because the file is not valid at its beginning.",
     ".github/hooks/a.json: hooks for PreCompact have no effect in this version.",
-    ".github/hooks/a.json: a hook for PreToolUse is not used, because it has no command for this system.",
+    ".github/hooks/a.json: a hook for PreToolUse is not used, because Hermes runs commands, and its type is prompt.",
   ]);
 });
 

@@ -1,0 +1,190 @@
+// Fields of a hook's entry in Claude Code's settings: which calls it is for, how it runs, and which fields switch it off.
+import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from "node:fs";
+import { homedir, tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { beforeEach, expect, test } from "vitest";
+import { Consents } from "../../../agent-core/approval/consents.ts";
+import { type HookFacts, Hooks } from "../../../agent-core/hooks/hook.ts";
+import { SessionHooks, type SessionHooksOptions } from "../../../agent-core/hooks/session-hooks.ts";
+
+let cwd: string;
+let home: string;
+let shown: string[];
+const never = new AbortController().signal;
+
+beforeEach(() => {
+  cwd = realpathSync(mkdtempSync(join(tmpdir(), "hermes-session-hooks-")));
+  home = join(cwd, ".home");
+  mkdirSync(home);
+  shown = [];
+});
+
+function put(path: string, content: unknown): void {
+  mkdirSync(dirname(join(cwd, path)), { recursive: true });
+  writeFileSync(join(cwd, path), typeof content === "string" ? content : JSON.stringify(content));
+}
+
+async function session(options: Partial<SessionHooksOptions> = {}): Promise<SessionHooks> {
+  const consents = new Consents(home, () => undefined);
+  const place = { cwd, home, withheld: [], section: {}, autoAccept: false, trusted: () => true, consents };
+  const hooks = new SessionHooks({ ...place, show: (message) => shown.push(message), ...options }, () => undefined);
+  await hooks.refresh();
+  return hooks;
+}
+
+/** Allows everything that needs a consent. */
+async function allowed(options: Partial<SessionHooksOptions> = {}): Promise<SessionHooks> {
+  const hooks = await session(options);
+  for (const { id } of hooks.items()) await hooks.act(id, "allow");
+  return hooks;
+}
+
+function run(hooks: SessionHooks, facts: HookFacts, event: Parameters<Hooks["run"]>[0] = "pre_tool_call") {
+  const place = { cwd, home, sessionId: "s1", report: () => undefined, monotonicNow: () => 0 };
+  return new Hooks({ ...place, hooks: () => hooks.active }).run(event, { callId: "c1", ...facts }, never);
+}
+
+const bash = { tool: "terminal", input: { command: "ls" } };
+const claude = (event: string, ...entries: readonly unknown[]) => ({ hooks: { [event]: entries } });
+
+const terminal = (command: string) => ({ tool: "terminal", input: { command } });
+const file = (tool: string, path: string) => ({ tool, input: { path, content: "", mode: "replace" } });
+
+/** Rule of a hook's `if`, calls that it selects, and calls that it leaves alone. */
+const rules: readonly (readonly [string, readonly HookFacts[], readonly HookFacts[]])[] = [
+  [
+    "Bash(rm *)",
+    [
+      "rm -rf build",
+      "rm",
+      "CI=1 rm x",
+      "cd a && rm b",
+      "echo $(rm c)",
+      "timeout 5 rm d",
+      "echo 'rm",
+      "if a; then rm b; fi",
+    ].map(terminal),
+    ["ls", "rmdir x", "echo rm", 'git commit -m "rm old files"', "npm run rm"].map(terminal),
+  ],
+  [
+    "Bash(git push:*)",
+    ["git push", "git push -f origin", "git add . ; git push"].map(terminal),
+    ["git pushy", "git pull"].map(terminal),
+  ],
+  [
+    "Bash(npm run test)",
+    ["npm run test", "npm  run test"].map(terminal),
+    ["npm run test:e2e", "npm run build"].map(terminal),
+  ],
+  ["Bash(* --force)", ["git push --force", "npm i --force"].map(terminal), ["git push"].map(terminal)],
+  [
+    "Edit(*.ts)",
+    [file("patch", "src/a.ts"), file("write_file", "b.ts")],
+    [file("patch", "a.tsx"), file("read_file", "a.ts")],
+  ],
+  ["Edit(/src/**)", [file("patch", "src/a/b.css")], [file("patch", "lib/a.css"), file("patch", "/etc/hosts")]],
+  ["Read(~/.ssh/**)", [file("read_file", join(homedir(), ".ssh/config"))], [file("read_file", ".ssh.md")]],
+  ["Read(//etc/passwd)", [file("read_file", "/etc/passwd")], [file("read_file", "/etc/group")]],
+  ["mcp__github__*", [{ tool: "mcp__github__delete", input: {} }], [{ tool: "mcp__git__x", input: {} }]],
+  [
+    "mcp__db__query(sql:DROP *)",
+    [{ tool: "mcp__db__query", input: { sql: "DROP TABLE a" } }],
+    [{ tool: "mcp__db__query", input: { sql: "SELECT" } }],
+  ],
+  [
+    "WebFetch(domain:example.com)",
+    [{ tool: "web_extract", input: { urls: ["https://example.com/a"] } }],
+    [{ tool: "web_extract", input: { urls: ["https://example.org/?example.com"] } }],
+  ],
+];
+
+test.each(rules)(
+  "a guard with the if %s judges the calls that it selects, and no others",
+  async (rule, selected, others) => {
+    put(".claude/settings.json", claude("PreToolUse", { hooks: [{ type: "command", if: rule, command: "exit 2" }] }));
+    const hooks = await allowed();
+    for (const call of selected)
+      expect(await run(hooks, call), JSON.stringify(call)).toMatchObject({ decision: "block" });
+    for (const call of others)
+      expect(await run(hooks, call), JSON.stringify(call)).toMatchObject({ decision: "continue" });
+  },
+);
+
+test.each([
+  ["a field that nobody here knows", { onlyOn: "main" }, 'Hermes does not know its field "onlyOn"'],
+  ["an if that is no rule", { if: "Bash(rm *) && Read" }, 'its "if" is no rule such as Bash(git *)'],
+  [
+    "a type that is no command",
+    { type: "http", url: "http://127.0.0.1" },
+    "Hermes runs commands, and its type is http",
+  ],
+  ["an unknown shell", { shell: "zsh" }, "its shell is not valid"],
+])("a hook with %s is off, and one line names it", async (_, more, reason) => {
+  const hook = { type: "command", command: "exit 2", ...more };
+  put(".claude/settings.json", claude("PreToolUse", { matcher: "Bash", hooks: [hook, hook] }));
+  const hooks = await allowed();
+  expect(shown).toEqual([`.claude/settings.json: a hook for PreToolUse is not used, because ${reason}.`]);
+  expect(await run(hooks, bash)).toMatchObject({ decision: "continue" });
+});
+
+test.each([
+  ["comments and trailing commas", (text: string) => `// ours\n${text.slice(0, -1)}, /* end */ }`],
+  ["a byte order mark", (text: string) => `\ufeff${text}`],
+  ["CRLF", (text: string) => text.replaceAll(",", ",\r\n")],
+])("a file of hooks with %s is read", async (_, written) => {
+  const text = JSON.stringify(claude("PreToolUse", { hooks: [{ type: "command", command: "exit 2" }] }));
+  put(".claude/settings.json", written(text));
+  put(".github/hooks/a.json", written(text));
+  const hooks = await allowed();
+  expect([hooks.active.length, shown.length]).toEqual([2, 1]);
+  expect(await run(hooks, bash)).toMatchObject({ decision: "block", decidedBy: ["exit 2", "exit 2"] });
+});
+
+test("remarks and the fields of a group do not stop a hook", async () => {
+  const hook = {
+    type: "command",
+    command: "exit 2",
+    statusMessage: "Checking",
+    once: true,
+    _note: "x",
+    description: "y",
+  };
+  put(".claude/settings.json", claude("PreToolUse", { description: "Guards", if: "Bash(ls)", hooks: [hook] }));
+  const hooks = await allowed();
+  expect(await run(hooks, bash)).toMatchObject({ decision: "block" });
+  expect(await run(hooks, terminal("pwd"))).toMatchObject({ decision: "continue" });
+});
+
+test("a hook with args runs its program without a shell, and needs a new consent when its script changes", async () => {
+  put("my hooks/guard.sh", 'printf "%s|" "$@" >&2; exit 2');
+  const args = ["$" + "{CLAUDE_PROJECT_DIR}/my hooks/guard.sh", "a b", "$HOME", "`x`", '"q"'];
+  put(".claude/settings.json", claude("PreToolUse", { hooks: [{ type: "command", command: "sh", args }] }));
+  const hooks = await allowed();
+  expect(await run(hooks, bash)).toMatchObject({ decision: "block", reasons: ['a b|$HOME|`x`|"q"|'] });
+});
+
+test("a hook that names bash runs in it", async () => {
+  const command = '[[ "$(cat)" == *\'"Bash"\'* ]] && { echo "in $0" >&2; exit 2; }';
+  put(".claude/settings.json", claude("PreToolUse", { hooks: [{ type: "command", shell: "bash", command }] }));
+  expect(await run(await allowed(), bash)).toMatchObject({ decision: "block", reasons: ["in bash"] });
+});
+
+test("nobody waits for an async hook, and what it has to say comes with a later event", async () => {
+  const hook = {
+    type: "command",
+    asyncRewake: true,
+    command: "while [ ! -e go ]; do :; done; echo tests fail >&2; exit 2",
+  };
+  put(".claude/settings.json", claude("PreToolUse", { matcher: "Bash", hooks: [hook] }));
+  const session = await allowed();
+  const ended = Promise.withResolvers<void>();
+  const place = { cwd, home, sessionId: "s1", report: () => ended.resolve(), monotonicNow: () => 0 };
+  const hooks = new Hooks({ ...place, hooks: () => session.active });
+  expect(await hooks.run("pre_tool_call", bash, never)).toMatchObject({ decision: "continue" });
+  expect(hooks.has("pre_llm_call")).toBe(false);
+  put("go", "");
+  await ended.promise;
+  expect(await hooks.run("post_tool_call", bash, never)).toMatchObject({ context: ["tests fail"] });
+  expect(await hooks.run("pre_llm_call", {}, never)).toMatchObject({ context: [] });
+  await hooks.close();
+});
