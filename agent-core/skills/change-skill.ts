@@ -74,8 +74,9 @@ async function planCreate(
   day: string,
 ): Promise<PlannedChange> {
   const parsed = await parseSkill(content, name);
-  if (!parsed.ok)
-    return refused(`content is not a valid skill: ${parsed.reason}. A SKILL.md looks like this:\n${EXAMPLE}`);
+  const problem = parsed.ok ? parsed.deviation : parsed.reason;
+  if (problem !== undefined)
+    return refused(`content is not a valid skill: ${problem}. A SKILL.md looks like this:\n${EXAMPLE}`);
   const after = await withFrontMatter(content, { author: AUTHOR, created_at: day });
   const folder = category === undefined ? join(homeFolder, name) : join(homeFolder, category, name);
   return { ok: true, folder, files: [{ path: join(folder, SKILL_FILE), before: null, after }] };
@@ -150,7 +151,8 @@ async function checked(folder: string, path: string, before: string | null, afte
   if (before === after) return refused("the text is the same as before");
   if (path === SKILL_FILE) {
     const parsed = await parseSkill(after, basename(folder));
-    if (!parsed.ok) return refused(`the new text is not a valid skill: ${parsed.reason}`);
+    const problem = parsed.ok ? parsed.deviation : parsed.reason;
+    if (problem !== undefined) return refused(`the new text is not a valid skill: ${problem}`);
   } else {
     const problem =
       Buffer.byteLength(after) > MAX_FILE_BYTES ? "it is larger than 1 MiB" : textProblem(after, MAX_FILE_BYTES);

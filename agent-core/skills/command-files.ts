@@ -2,20 +2,15 @@
 import { readdir, realpath } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { findByItself } from "../approval/workspace-file.ts";
+import { readFrontMatter } from "../config/front-matter.ts";
 import { hasCode, messageOf } from "../platform/errors.ts";
-import {
-  categoryName,
-  FRONT_MATTER,
-  MAX_SKILL_CHARS,
-  nameProblem,
-  type ParsedSkill,
-  type SkillFacts,
-  textProblem,
-} from "./skill.ts";
+import { categoryName, MAX_SKILL_CHARS, nameProblem, type ParsedSkill, type SkillFacts, textProblem } from "./skill.ts";
 import {
   COMMAND_FOLDERS,
   type FoundSkills,
+  failedSkill,
   isInside,
+  joinedSkills,
   parseFile,
   type Skill,
   type SkillFailure,
@@ -51,41 +46,27 @@ function takenName({ name, source, ...file }: Skill): SkillFailure {
 
 async function scan(root: string, shown: string, ending: string): Promise<FoundSkills> {
   const folder = join(root, shown);
-  const failure = (path: string, reason: string): SkillFailure => ({
-    name: nameOf(path, ending),
-    path,
-    reason,
-    line: 1,
-    source: "project",
-  });
+  const failed = (path: string, reason: string): FoundSkills =>
+    failedSkill({ name: nameOf(path, ending), path, reason, source: "project" });
   try {
     const [real, whole] = [await realpath(folder), await realpath(root)];
-    if (!isInside(real, whole))
-      return failed([failure(folder, "the folder leads out of the workspace by a symbolic link")]);
+    if (!isInside(real, whole)) return failed(folder, "the folder leads out of the workspace by a symbolic link");
     const paths = await filesIn(real, ending, MAX_DEPTH);
     const found = await Promise.all(
       paths
         .slice(0, MAX_FILES)
         .map((path) =>
           readCommand(path, { root, shown, ending }).catch((error: unknown) =>
-            failed([failure(path, `it cannot be read: ${messageOf(error)}`)]),
+            failed(path, `it cannot be read: ${messageOf(error)}`),
           ),
         ),
     );
-    const rest = failure(folder, `it has ${paths.length} commands; only the first ${MAX_FILES} are read`);
-    return {
-      skills: found.flatMap(({ skills }) => skills),
-      failures: [...found.flatMap(({ failures }) => failures), ...(paths.length > MAX_FILES ? [rest] : [])],
-    };
+    const rest = failed(folder, `it has ${paths.length} commands; only the first ${MAX_FILES} are read`);
+    return joinedSkills(paths.length > MAX_FILES ? [...found, rest] : found);
   } catch (error) {
-    return failed(
-      hasCode(error, "ENOENT", "ENOTDIR") ? [] : [failure(folder, `it cannot be read: ${messageOf(error)}`)],
-    );
+    const isMissing = hasCode(error, "ENOENT", "ENOTDIR");
+    return isMissing ? joinedSkills([]) : failed(folder, `it cannot be read: ${messageOf(error)}`);
   }
-}
-
-function failed(failures: readonly SkillFailure[]): FoundSkills {
-  return { skills: [], failures };
 }
 
 async function filesIn(folder: string, ending: string, depth: number): Promise<readonly string[]> {
@@ -104,20 +85,19 @@ type CommandPlace = { readonly root: string; readonly shown: string; readonly en
 
 async function readCommand(path: string, { root, shown, ending }: CommandPlace): Promise<FoundSkills> {
   const name = nameOf(path, ending);
-  const failure = (reason: string): FoundSkills => failed([{ name, path, reason, line: 1, source: "project" }]);
+  const failure = (reason: string): FoundSkills => failedSkill({ name, path, reason, source: "project" });
   const limits = skillLimits("project", root);
   const file = findByItself(path, limits);
-  if (!file.ok) return file.reason === undefined ? failed([]) : failure(file.reason);
+  if (!file.ok) return file.reason === undefined ? joinedSkills([]) : failure(file.reason);
   const parsed = await parseFile(file, name, limits, parseCommand);
   if (!parsed.ok) return failure(parsed.reason);
-  const skill: Skill = {
-    ...parsed.facts,
+  const place = {
     folder: dirname(file.path),
     commandFile: basename(file.path),
     source: "project",
     place: shown,
-  };
-  return { skills: [skill], failures: [] };
+  } as const;
+  return { skills: [{ ...parsed.facts, ...place }], failures: [] };
 }
 
 function nameOf(path: string, ending: string): string {
@@ -129,22 +109,15 @@ function nameOf(path: string, ending: string): string {
 async function parseCommand(source: string, name: string): Promise<ParsedSkill> {
   const problem = textProblem(source, MAX_SKILL_CHARS) ?? nameProblem(name);
   if (problem !== undefined) return { ok: false, reason: problem };
-  const head = FRONT_MATTER.exec(source.replace(/^\ufeff/, ""));
-  const body = source.slice(head?.[0].length ?? 0).trim();
+  const { fields, body } = await readFrontMatter(source);
   if (body === "") return { ok: false, reason: "it has no text" };
-  const description = head === null ? undefined : describedIn(head[1] ?? "");
   const firstLine = body.split(/\r?\n/, 1)[0]?.replace(/^#+\s*/, "") ?? name;
+  const description = String(fields["description"] ?? firstLine);
   return {
     ok: true,
     body,
-    facts: { ...NO_FACTS, name, description: (description ?? firstLine).slice(0, FIRST_LINE_CHARS) },
+    facts: { ...NO_FACTS, name, description: description.slice(0, FIRST_LINE_CHARS) },
   };
-}
-
-/** Claude Code accepts front matter that is not YAML, such as `argument-hint: [a] [b]`. */
-function describedIn(frontMatter: string): string | undefined {
-  const [, line] = /^description:[ \t]*(.+)$/m.exec(frontMatter) ?? [];
-  return line?.trim().replace(/^(["'])(.*)\1$/, "$2");
 }
 
 const NO_FACTS: Omit<SkillFacts, "name" | "description"> = {

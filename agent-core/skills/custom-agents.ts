@@ -6,6 +6,7 @@ import { readdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import * as z from "zod";
 import { type FileLimits, readByItself } from "../approval/workspace-file.ts";
+import { nameList, readFrontMatter } from "../config/front-matter.ts";
 import { coversTool } from "../hooks/foreign-calls.ts";
 import { messageOf } from "../platform/errors.ts";
 import { oneLine } from "../platform/one-line.ts";
@@ -44,6 +45,8 @@ export type CustomAgent = {
   readonly instructions: string;
   /** Names as the file has them; undefined: all tools. */
   readonly tools: readonly string[] | undefined;
+  /** Names of tools that it does not get. */
+  readonly without: readonly string[];
   /** Default: the model of sub-agents. */
   readonly model: string | undefined;
   readonly path: string;
@@ -51,14 +54,11 @@ export type CustomAgent = {
 
 export type CustomAgents = { readonly agents: readonly CustomAgent[]; readonly problems: readonly string[] };
 
-const words = z
-  .union([z.array(z.string()), z.string().transform((text) => text.split(","))])
-  .transform((names) => names.map((name) => name.trim()).filter((name) => name !== ""));
-
 const factsSchema = z.looseObject({
-  name: z.string().optional(),
-  description: z.string().optional(),
-  tools: words.optional(),
+  name: z.string().nullish(),
+  description: z.coerce.string().optional(),
+  tools: nameList.nullish(),
+  disallowedTools: nameList.nullish(),
   model: z
     .union([z.string(), z.array(z.string()).transform(([first]) => first)])
     .nullish()
@@ -148,14 +148,20 @@ export async function castTasks<Each extends Task>(
       return task;
     }
     const own = tools.filter(({ name, toolset }) => mayUse(agent, name, toolset)).map(({ name }) => name);
-    const toolsets = agent.tools === undefined ? task.toolsets : own;
+    const isWhole = agent.tools === undefined && agent.without.length === 0;
+    const toolsets = isWhole ? task.toolsets : own;
     return { ...task, toolsets, model: task.model ?? agent.model, role: agent.instructions };
   });
   return problems.length > 0 ? { ok: false, problems } : { ok: true, tasks: cast };
 }
 
-function mayUse({ tools }: CustomAgent, tool: string, toolset: string): boolean {
-  if (tools === undefined || tools.includes("*")) return true;
+function mayUse({ tools, without }: CustomAgent, tool: string, toolset: string): boolean {
+  const isGiven = tools === undefined || tools.includes("*") || names(tools, tool, toolset);
+  return isGiven && !names(without, tool, toolset);
+}
+
+/** True when a list in any product's words has the tool. */
+function names(tools: readonly string[], tool: string, toolset: string): boolean {
   // `server/tool` and `mcp__server__tool` are a server's own names.
   const asked = new Set(tools.flatMap((name) => [name, name.split("/")[0] ?? name]).map((name) => name.toLowerCase()));
   if (asked.has(tool) || asked.has(toolset)) return true;
@@ -183,33 +189,23 @@ async function agentsIn({ root, path, ending, isOwn }: AgentFolder): Promise<Cus
 async function readAgent(path: string, ending: string, limits: FileLimits): Promise<CustomAgent | string | undefined> {
   const file = readByItself(path, limits);
   if (!file.ok) return file.reason && `${path}: ${file.reason}`;
-  const [head = "", yaml = ""] = /^---\r?\n([\s\S]*?)\r?\n---[^\S\n]*(?:\n|$)/.exec(file.text) ?? [];
-  const instructions = file.text.slice(head.length).trim();
+  const { fields, body: instructions } = await readFrontMatter(file.text);
   const name = nameFrom(basename(path).slice(0, -ending.length));
   if (instructions === "") return `${path}: it has no instructions`;
   try {
-    const facts = factsSchema.parse(await frontMatter(yaml));
+    const facts = factsSchema.parse(fields);
     const described = facts.description ?? instructions.split("\n", 1)[0] ?? name;
     return {
       name: nameFrom(facts.name ?? "") || name,
       description: oneLine(visibleText(described.replace(/^#+\s*/, "")), DESCRIPTION_CHARS),
       instructions,
-      tools: facts.tools,
+      tools: facts.tools ?? undefined,
+      without: facts.disallowedTools ?? [],
       model: facts.model === undefined || CLAUDE_MODELS.has(facts.model.toLowerCase()) ? undefined : facts.model,
       path,
     };
   } catch (error) {
     return `${path}: its front matter cannot be read: ${oneLine(messageOf(error), DESCRIPTION_CHARS)}`;
-  }
-}
-
-/** Values of the front matter. Claude Code also accepts text that is not YAML, such as a description with a colon. */
-async function frontMatter(yaml: string): Promise<unknown> {
-  const { parseYaml } = await import("../config/yaml.ts");
-  try {
-    return parseYaml(yaml) ?? {};
-  } catch {
-    return Object.fromEntries([...yaml.matchAll(/^(\w[\w-]*):[ \t]*(.+)$/gm)].map(([, key, value]) => [key, value]));
   }
 }
 

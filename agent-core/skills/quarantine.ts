@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { runGit } from "../host/run-git.ts";
 import { messageOf } from "../platform/errors.ts";
 import { decodeText } from "../platform/text-file.ts";
-import { MAX_FILE_BYTES, nameProblem, parseSkill, SKILL_FILE, textProblem } from "./skill.ts";
+import { MAX_FILE_BYTES, parseSkill, SKILL_FILE, textProblem } from "./skill.ts";
 import { isInside } from "./skill-places.ts";
 import { fetchSite } from "./skill-site.ts";
 
@@ -186,15 +186,15 @@ async function checkFolder(folder: string, folderName: string): Promise<Quaranti
   const files = await readFiles(folder).catch((error: unknown) => messageOf(error));
   if (typeof files === "string") return refuse(files);
   const text = decodeText(files.get(SKILL_FILE) ?? Buffer.alloc(0)) ?? "";
-  const name = /^name:[ \t]*["']?([^"'\s#]+)/m.exec(text)?.[1] ?? folderName;
-  const parsed = nameProblem(name) === undefined ? await parseSkill(text, name) : undefined;
-  if (parsed?.ok !== true) return refuse(parsed?.reason ?? nameProblem(name) ?? "");
+  const parsed = await parseSkill(text, folderName);
+  if (!parsed.ok) return refuse(parsed.reason);
+  const { name, description } = parsed.facts;
   for (const [path, bytes] of files) {
     const problem = textProblem(decodeText(bytes) ?? "", MAX_FILE_BYTES);
     if (problem !== undefined) return refuse(`${path}: ${problem}`);
   }
   const programs = [...files].filter(([path, bytes]) => isProgram(path, bytes)).map(([path]) => path);
-  return { name, description: parsed.facts.description, folder, hash: hashOf(files), files: files.size, programs };
+  return { name, description, folder, hash: hashOf(files), files: files.size, programs };
 }
 
 function isProgram(path: string, bytes: Buffer): boolean {

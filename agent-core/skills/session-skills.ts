@@ -6,7 +6,7 @@ import type { HermesExtensionAction, HermesExtensionItem } from "../protocol/ext
 import type { HubVerb } from "./skill-hub.ts";
 import { skillIndex } from "./skill-index.ts";
 import { type KnownSkill, type KnownSkills, SkillLibrary, type SkillLibraryOptions } from "./skill-library.ts";
-import { type SkillFailure, skillFile } from "./skill-places.ts";
+import { isForUser, type SkillFailure, skillFile } from "./skill-places.ts";
 
 /** Skills that one message may begin with: `/first /second what to do`. */
 const MAX_STACKED = 5;
@@ -58,7 +58,7 @@ export class SessionSkills {
     await this.loaded();
     // A model that has to search for skill_view first reads no index.
     if (this.#options.tools().requested?.includes("skill_view") === false) return undefined;
-    return skillIndex(this.#offered().filter(({ commandFile }) => commandFile === undefined));
+    return skillIndex(this.#offered().filter((skill) => !isForUser(skill)));
   }
 
   /** The skills that a message names. The model reads the others by their descriptions. */

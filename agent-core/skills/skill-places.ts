@@ -33,6 +33,11 @@ export type Skill = SkillFacts & {
   readonly commandFile?: string;
 };
 
+/** True for a skill that only the user calls: the model's lists leave it out. */
+export function isForUser(skill: Skill): boolean {
+  return skill.commandFile !== undefined || skill.isForUser === true;
+}
+
 /** The file with a skill's text, absolute. */
 export function skillFile({ folder, commandFile = SKILL_FILE }: Pick<Skill, "folder" | "commandFile">): string {
   return join(folder, commandFile);
@@ -50,6 +55,15 @@ export type SkillFailure = {
 };
 
 export type FoundSkills = { readonly skills: readonly Skill[]; readonly failures: readonly SkillFailure[] };
+
+/** A skill that does not load, as the result of a search. */
+export function failedSkill(failure: Omit<SkillFailure, "name" | "line"> & Partial<SkillFailure>): FoundSkills {
+  return { skills: [], failures: [{ name: basename(failure.path), line: 1, ...failure }] };
+}
+
+export function joinedSkills(found: readonly FoundSkills[]): FoundSkills {
+  return { skills: found.flatMap(({ skills }) => skills), failures: found.flatMap(({ failures }) => failures) };
+}
 
 /** Maximum number of folders of a place. Reading more would slow each session down. */
 const MAX_FOLDERS = 1_000;
@@ -83,10 +97,7 @@ export function externalPlaces(folders: readonly string[], home: string): readon
 
 /** Scans a place. Never rejects: an unreadable folder is a failure. */
 export async function scanPlace(place: SkillPlace): Promise<FoundSkills> {
-  const failed = (reason: string, path = place.folder): FoundSkills => ({
-    skills: [],
-    failures: [{ name: basename(path), path, reason, line: 1, source: place.source }],
-  });
+  const failed = (reason: string): FoundSkills => failedSkill({ path: place.folder, reason, source: place.source });
   const absent = (): FoundSkills => (place.isNamed ? failed("it does not exist") : { skills: [], failures: [] });
   try {
     // Most places do not exist, and each turn scans them: the rejection of `realpath` takes far longer than this test.
@@ -97,17 +108,11 @@ export async function scanPlace(place: SkillPlace): Promise<FoundSkills> {
     }
     const folders = await subfolders(root);
     const found = await Promise.all(folders.slice(0, MAX_FOLDERS).map((folder) => scanFolder(folder, place)));
-    const all = joined(found);
-    if (folders.length <= MAX_FOLDERS) return all;
     const rest = failed(`it has ${folders.length} folders; only the first ${MAX_FOLDERS} are read`);
-    return joined([all, rest]);
+    return joinedSkills(folders.length <= MAX_FOLDERS ? found : [...found, rest]);
   } catch (error) {
     return hasCode(error, "ENOENT") ? absent() : failed(`it cannot be read: ${messageOf(error)}`);
   }
-}
-
-function joined(found: readonly FoundSkills[]): FoundSkills {
-  return { skills: found.flatMap(({ skills }) => skills), failures: found.flatMap(({ failures }) => failures) };
 }
 
 /** Folders and links in a folder, by name. */
@@ -126,15 +131,10 @@ async function scanFolder(folder: string, place: SkillPlace): Promise<FoundSkill
   const inner = await subfolders(folder).catch(() => []);
   const category = basename(folder);
   const found = await Promise.all(inner.map((each) => readSkill(each, category, place)));
-  if (found.every((each) => each === undefined)) return missing(folder, place);
-  return joined(found.map((each, index) => each ?? missing(inner[index] ?? folder, place)));
-}
-
-function missing(path: string, { source }: SkillPlace): FoundSkills {
-  return {
-    skills: [],
-    failures: [{ name: basename(path), path, reason: `it has no ${SKILL_FILE}`, line: 1, source }],
-  };
+  const missing = (path: string): FoundSkills =>
+    failedSkill({ path, reason: `it has no ${SKILL_FILE}`, source: place.source });
+  if (found.every((each) => each === undefined)) return missing(folder);
+  return joinedSkills(found.map((each, index) => each ?? missing(inner[index] ?? folder)));
 }
 
 /** Undefined where the folder has no SKILL.md. */
@@ -145,10 +145,7 @@ async function readSkill(
 ): Promise<FoundSkills | undefined> {
   const path = join(folder, SKILL_FILE);
   const name = basename(folder);
-  const failed = (reason: string, line = 1): FoundSkills => ({
-    skills: [],
-    failures: [{ name, path, reason, line, source }],
-  });
+  const failed = (reason: string, line = 1): FoundSkills => failedSkill({ name, path, reason, line, source });
   try {
     const limits = skillLimits(source, within);
     const file = findByItself(path, limits);
@@ -156,18 +153,8 @@ async function readSkill(
     const parsed = await parseFile(file, name, limits);
     if (!parsed.ok) return failed(parsed.reason, parsed.line);
     const { facts } = parsed;
-    return {
-      skills: [
-        {
-          ...facts,
-          category: facts.category ?? categoryName(category),
-          folder: dirname(file.path),
-          source,
-          place: shown,
-        },
-      ],
-      failures: [],
-    };
+    const place = { folder: dirname(file.path), source, place: shown };
+    return { skills: [{ ...facts, category: facts.category ?? categoryName(category), ...place }], failures: [] };
   } catch (error) {
     return failed(`it cannot be read: ${messageOf(error)}`);
   }

@@ -1,6 +1,6 @@
 /** A skill: a folder with a SKILL.md in the Agent Skills format. Reads its front matter, and checks the text. */
 import * as z from "zod";
-import { messageOf } from "../platform/errors.ts";
+import { FRONT_MATTER, type FrontMatter, nameList, readFrontMatter } from "../config/front-matter.ts";
 import { findThreat } from "../prompt/injection-scan.ts";
 
 /** Limits of the Agent Skills format. Characters. */
@@ -16,7 +16,6 @@ export const SKILL_FILE = "SKILL.md";
 /** Author in the front matter of the skills that the agent writes. */
 export const AUTHOR = "hermes-agent";
 const NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
-export const FRONT_MATTER = /^\s*(?:<!--[\s\S]*?-->\s*)?---[ \t]*\r?\n([\s\S]*?)\r?\n(?:---|\.\.\.)[ \t]*(?:\r?\n|$)/;
 
 /** A version as it is written: YAML reads 1.0 as the number 1. */
 const WRITTEN_VERSION = /^[ \t]*version:[ \t]*["']?([\w.+-]+)/m;
@@ -45,27 +44,19 @@ export type SkillFacts = {
   readonly variables: readonly string[];
   /** Name of the agent that wrote it; undefined for a skill of a person. */
   readonly author: string | undefined;
+  /** Only the user calls it, by name. */
+  readonly isForUser?: boolean;
   /** Folder of the project for which it holds, absolute; undefined: everywhere. */
   readonly project?: string;
-  /** Tools of the sessions that it comes from, and their mean feedback score from 0 to 1. */
-  readonly toolsUsed?: readonly string[];
-  readonly score?: number;
 };
 
 export type ParsedSkill =
-  | { readonly ok: true; readonly facts: SkillFacts; readonly body: string }
+  /** `deviation`: reason why other agents may refuse it. A text of ours has none. */
+  | { readonly ok: true; readonly facts: SkillFacts; readonly body: string; readonly deviation?: string | undefined }
   /** `reason` is a sentence for people; `line` is 1-based. */
   | { readonly ok: false; readonly reason: string; readonly line?: number };
 
-/** One name, several with commas between them, or a list. */
-const names = z
-  .union([
-    z.string().transform((text) => text.split(",")),
-    z.array(z.union([z.string(), z.number()]).transform(String)),
-  ])
-  .transform((list) => list.map((name) => name.trim()).filter((name) => name !== ""))
-  .nullish()
-  .transform((list) => list ?? []);
+const names = nameList.nullish().transform((list) => list ?? []);
 
 const text = z.union([z.string(), z.number()]).transform(String);
 const prose = z
@@ -83,75 +74,55 @@ const hermesSchema = z.looseObject({
   fallback_for_tools: names,
 });
 
-/** A score from 0 to 1; undefined for any other value. */
-const score = z.coerce.number().min(0).max(1).optional().catch(undefined);
-
-/** Keys of skills that an early Hermes wrote: flat there, and in `metadata` as the Agent Skills format allows. */
-const early = { tools_used: names.catch([]), avg_feedback_score: score };
-
 /** Unknown keys are ignored. */
 const frontMatterSchema = z.looseObject({
-  name: text.optional(),
+  name: text.optional().catch(undefined),
   skill_id: text.optional(),
   description: prose,
   applicable_when: names,
-  version: text.optional(),
-  ...early,
+  version: text.optional().catch(undefined),
+  /** Claude Code and VS Code: only the user calls the skill. */
+  "disable-model-invocation": z.unknown().optional(),
   platforms: names,
   required_environment_variables: z
     .array(z.union([z.string(), z.looseObject({ name: z.string() }).transform(({ name }) => name)]))
     .nullish(),
   metadata: z
-    .looseObject({ hermes: z.unknown().optional(), version: text.optional().catch(undefined), ...early })
+    .looseObject({ hermes: z.unknown().optional(), version: text.optional().catch(undefined) })
     .nullish()
     .catch(undefined),
 });
 
-/** Parses a SKILL.md. `folder` is the name of its folder, which is the skill's name. Loads the YAML parser. */
+/** Parses a SKILL.md. `folder` is the name of its folder, which is the skill's name by default. Loads the YAML parser. */
 export async function parseSkill(source: string, folder: string): Promise<ParsedSkill> {
-  const problem = textProblem(source, MAX_SKILL_CHARS);
-  if (problem !== undefined) return { ok: false, reason: problem };
-  const head = FRONT_MATTER.exec(source.replace(/^\ufeff/, ""));
-  if (head === null)
-    return { ok: false, line: 1, reason: "it does not begin with front matter between two lines of ---" };
-  const { parseYaml } = await import("../config/yaml.ts");
-  let raw: unknown;
-  try {
-    raw = parsedFrontMatter(head[1] ?? "", parseYaml);
-  } catch (error) {
-    return {
-      ok: false,
-      line: 1,
-      reason: `its front matter is not valid YAML: ${messageOf(error).split("\n", 1)[0]?.replace(/:$/, "")}`,
-    };
-  }
-  const version = WRITTEN_VERSION.exec(head[1] ?? "")?.[1];
-  const facts = factsOf(version === undefined ? (raw ?? {}) : Object.assign({}, raw, { version }), folder);
+  const wrong = textProblem(source, MAX_SKILL_CHARS);
+  if (wrong !== undefined) return { ok: false, reason: wrong };
+  const { fields, yaml, body, problem } = await readFrontMatter(source);
+  if (body === "") return { ok: false, reason: "it has no text after its front matter" };
+  const version = WRITTEN_VERSION.exec(yaml ?? "")?.[1];
+  const facts = factsOf(version === undefined ? fields : { ...fields, version }, folder, body);
   if (typeof facts === "string") return { ok: false, line: 1, reason: facts };
-  const body = source.slice(head[0].length).trim();
-  return body === "" ? { ok: false, reason: "it has no text after its front matter" } : { ok: true, facts, body };
+  if (yaml === undefined)
+    return { ok: true, facts, body, deviation: "it does not begin with front matter between two lines of ---" };
+  const invalid = problem && `its front matter is not valid YAML: ${problem}`;
+  return { ok: true, facts, body, deviation: invalid ?? deviationOf(fields, facts, folder) };
 }
 
-/** A key with its value, and the lines that go on with it. */
-const ENTRY = /^(?!name:)(\w[\w-]*):[ \t]+(\S.*(?:\n[ \t]+\S.*)*)$/gm;
-
-/** Prose with a colon or a bracket is no YAML, but other agents read it: such a value counts as text. Throws for what stays invalid. */
-function parsedFrontMatter(text: string, parseYaml: (yaml: string) => unknown): unknown {
-  try {
-    return parseYaml(text);
-  } catch {
-    const spaced = text.replaceAll("\r\n", "\n").replaceAll("\t", "  ");
-    return parseYaml(
-      spaced.replaceAll(ENTRY, (entry: string, key: string, value: string) => {
-        try {
-          parseYaml(entry);
-          return entry;
-        } catch {
-          return `${key}: ${JSON.stringify(value.replaceAll(/\s+/g, " ").replace(/^(["'])(.*)\1$/, "$2"))}`;
-        }
-      }),
-    );
-  }
+/** Reason why front matter is not in the Agent Skills format, which demands more than agents do. */
+function deviationOf(
+  { name, description }: FrontMatter["fields"],
+  facts: SkillFacts,
+  folder: string,
+): string | undefined {
+  if (name === undefined) return "its front matter has no name";
+  const wrongName = nameProblem(String(name));
+  if (wrongName !== undefined) return wrongName;
+  if (name !== folder)
+    return `the name ${JSON.stringify(name)} differs from the name of its folder, ${JSON.stringify(folder)}`;
+  if (description === undefined) return "its front matter has no description";
+  if (facts.description.length === MAX_DESCRIPTION)
+    return `the description is longer than ${MAX_DESCRIPTION.toLocaleString("en")} characters`;
+  return undefined;
 }
 
 /** Reason why a text of a skill is not used; undefined for a good text. `limit` in characters. */
@@ -193,24 +164,23 @@ export function categoryName(text: string | undefined): string | undefined {
   return name || undefined;
 }
 
-/** Returns a string with the reason when the front matter is wrong. */
-function factsOf(raw: unknown, folder: string): SkillFacts | string {
+/** Returns a string with the reason when the front matter is wrong. `body`: its first line describes a skill without a description. */
+function factsOf(raw: FrontMatter["fields"], folder: string, body: string): SkillFacts | string {
   const parsed = frontMatterSchema.safeParse(raw);
   if (!parsed.success) return `its front matter is wrong: ${problemsOf(parsed.error, "")}`;
   const { data } = parsed;
   const hermes = hermesSchema.safeParse(data.metadata?.hermes ?? {});
   if (!hermes.success) return `its front matter is wrong: ${problemsOf(hermes.error, "metadata.hermes.")}`;
-  const name = data.name ?? (data.skill_id === undefined ? undefined : folder);
-  if (name === undefined) return "its front matter has no name";
-  const wrongName = nameProblem(name);
-  if (wrongName !== undefined) return wrongName;
-  if (name !== folder)
-    return `the name ${JSON.stringify(name)} differs from the name of its folder, ${JSON.stringify(folder)}`;
-  const description = (data.description ?? data.applicable_when.join("; ")).replaceAll(/\s+/g, " ").trim();
-  if (description === "") return "its front matter has no description";
-  if (description.length > MAX_DESCRIPTION) {
-    return `the description has ${description.length.toLocaleString("en")} characters; the limit is ${MAX_DESCRIPTION.toLocaleString("en")}`;
-  }
+  const written = data.name ?? folder;
+  const name = /[/\\]/.test(written) ? undefined : (categoryName(written) ?? categoryName(folder));
+  if (name === undefined) return nameProblem(written) ?? "";
+  const [firstLine = ""] = body.replace(/^#+\s*/, "").split("\n", 1);
+  const described = data.description ?? data.applicable_when.join("; ");
+  const description = (described.trim() || firstLine)
+    .replaceAll(/\s+/g, " ")
+    .trim()
+    .slice(0, MAX_DESCRIPTION)
+    .toWellFormed();
   return {
     name,
     description,
@@ -221,20 +191,8 @@ function factsOf(raw: unknown, folder: string): SkillFacts | string {
     fallbackFor: { toolsets: hermes.data.fallback_for_toolsets, tools: hermes.data.fallback_for_tools },
     variables: data.required_environment_variables ?? [],
     author: hermes.data.author,
-    ...provenanceOf(data, hermes.data.project),
-  };
-}
-
-function provenanceOf(
-  { tools_used, avg_feedback_score, metadata }: z.infer<typeof frontMatterSchema>,
-  project: string | undefined,
-): Pick<SkillFacts, "project" | "toolsUsed" | "score"> {
-  const toolsUsed = [...tools_used, ...(metadata?.tools_used ?? [])];
-  const rating = avg_feedback_score ?? metadata?.avg_feedback_score;
-  return {
-    ...(project !== undefined && { project }),
-    ...(toolsUsed.length > 0 && { toolsUsed }),
-    ...(rating !== undefined && { score: rating }),
+    isForUser: String(data["disable-model-invocation"]) === "true",
+    ...(hermes.data.project !== undefined && { project: hermes.data.project }),
   };
 }
 

@@ -61,7 +61,7 @@ async function arrive(): Promise<{ agent: AcpProcess; model: ModelServer; answer
     [join(home, "memories/USER.md")]: "zq-user: prefers short answers\n",
     [join(home, "skills/work/release-notes/SKILL.md")]: skill("release-notes", "", "Run zq-notes --since TAG."),
     [join(home, "skills/deploy/SKILL.md")]: skill("deploy", "", "Run zq-deploy."),
-    [join(home, "skills/broken/SKILL.md")]: "no front matter\n",
+    [join(home, "skills/broken/SKILL.md")]: "---\nname: broken\n---\n",
     [join(home, "state.db")]: state.export(),
     [join(cwd, "AGENTS.md")]: "zq-agents: use tabs.\n",
     [join(cwd, ".mcp.json")]: JSON.stringify({ mcpServers: { everything: node("server-everything", "stdio") } }),

@@ -41,7 +41,7 @@ test("hermes doctor says how to fix what is wrong, and exits with 1 when Hermes 
   const yaml =
     "terminal:\n  sandbox: off\n  timeout: soon\nmodel:\n  provider: nowhere\nnetwork:\n  proxy: 'socks5://h:1'\n  ca_file: /none.pem\nmcp_servers:\n  gone:\n    command: no-such-program\n  far:\n    url: https://mcp.example/\ntoolset: [file]\nmoa: {}\nhooks: {no_event: [{command: x}]}\n";
   mkdirSync(join(home, "skills", "broken"), { recursive: true });
-  writeFileSync(join(home, "skills", "broken", "SKILL.md"), "no front matter\n");
+  writeFileSync(join(home, "skills", "broken", "SKILL.md"), "---\nname: broken\n---\n");
   writeFileSync(join(home, "config.yaml"), yaml);
   writeFileSync(join(home, ".env"), "OPENAI_API_KEY=sk-2\n", { mode: 0o644 });
   const { status, stdout } = doctor({ PATH: join(process.execPath, "..") });

@@ -132,7 +132,7 @@ test("the user may refuse a skill, and take a saved one back", async () => {
 test("skills of an untrusted workspace appear nowhere", async () => {
   const agent = await startEditor();
   put(join(agent.cwd, ".claude/skills/release-notes/SKILL.md"), SKILL);
-  put(join(agent.cwd, ".hermes/skills/broken/SKILL.md"), "no front matter");
+  put(join(agent.cwd, ".hermes/skills/broken/SKILL.md"), "---\nname: broken\n---\n");
   const params = { cwd: agent.cwd, mcpServers: [], _meta: { hermes: { trusted: false } } };
   const { result } = await agent.request("session/new", params);
   const sessionId = String(result?.["sessionId"]);
@@ -152,10 +152,10 @@ test("skills of an untrusted workspace appear nowhere", async () => {
 test("/skills names what does not load, and switches skills on and off", async () => {
   const agent = await startEditor();
   put(join(agent.cwd, ".agents/skills/release-notes/SKILL.md"), SKILL);
-  put(join(agent.home, "skills/broken/SKILL.md"), "no front matter");
+  put(join(agent.home, "skills/broken/SKILL.md"), "---\nname: broken\n---\n");
   const sessionId = await agent.newSession();
   await agent.prompt(sessionId, "/skills");
-  expect(agent.text()).toContain("broken/SKILL.md`: it does not begin with front matter");
+  expect(agent.text()).toContain("broken/SKILL.md`: it has no text after its front matter");
   await agent.prompt(sessionId, "/skills disable release-notes");
   await agent.prompt(sessionId, "hello");
   expect(lastRequest()).not.toContain("release-notes");

@@ -167,12 +167,12 @@ function coveringSkill({ cluster, foreign }: Case): Skill | undefined {
 }
 
 /** True without a score of the skill, and when no run was better and most of its own went without a failure. */
-function isAsGoodAs({ name, score }: Skill, cluster: Cluster, { failed }: Evidence): boolean {
+function isAsGoodAs({ name }: Skill, cluster: Cluster, { failed }: Evidence): boolean {
   const own = cluster.filter((episode) => uses(episode, { name }));
-  const value = meanOf(own.map(outcomeOf)) ?? score;
+  const value = meanOf(own.map(outcomeOf));
   const { best } = contrast(cluster, failed);
   if (own.filter(isSmooth).length < own.length * MIN_READ) return false;
-  return value === undefined || best === undefined || value >= outcomeOf(best);
+  return value === null || best === undefined || value >= outcomeOf(best);
 }
 
 /**
@@ -302,7 +302,7 @@ async function write(input: Admitted, kit: Kit): Promise<Distilled> {
 async function formatProblem(text: string, name: string): Promise<string | undefined> {
   try {
     const parsed = await parseSkill(text, name);
-    return parsed.ok ? undefined : parsed.reason;
+    return parsed.ok ? parsed.deviation : parsed.reason;
   } catch (error) {
     return messageOf(error);
   }

@@ -77,6 +77,9 @@ describe("custom agents", () => {
     ["tools: [github/list_issues, view]", ["read_file", "mcp__github__list_issues"]],
     ["tools: [terminal, file]", ["read_file", "search_files", "patch", "terminal"]],
     ["description: all", undefined],
+    ["disallowedTools: Bash, Edit", ["read_file", "search_files", "mcp__github__list_issues"]],
+    ["description: a: b\ntools:\n- Read\n- Grep", ["read_file", "search_files"]],
+    ["tools: [Read, Bash]\ndisallowedTools: [Bash]", ["read_file", "search_files"]],
   ])("get the tools that their file names in any product's words: %s", async (front, expected) => {
     expect(await toolsOf(front)).toEqual(expected);
   });

@@ -142,6 +142,16 @@ test("a skill that does not load can be repaired", async () => {
   expect(file("ops/deploy/SKILL.md")).toBe(content("deploy"));
 });
 
+test("a skill that only the user calls is in no list of the model", async () => {
+  put("deploy/SKILL.md", content("deploy").replace("---\n\n", "disable-model-invocation: true\n---\n\n"));
+  put("lint/SKILL.md", content("lint"));
+  const prepared = listTool.prepare({}, bench.folder);
+  const staged = prepared.ok ? await prepared.call.stage(bench.context) : prepared;
+  const list = "run" in staged ? (await staged.run()).text : "";
+  expect([list.includes("lint (home)"), list.includes("deploy (home)")]).toEqual([true, false]);
+  expect(await view("deploy")).toMatchObject({ ok: true });
+});
+
 test("the skills are listed by category, and an unknown name is answered with near ones", async () => {
   put("ops/deploy/SKILL.md", content("deploy"));
   const run = async (input: object): Promise<string> => {
