@@ -1,5 +1,6 @@
 /** Instructions of a project for agents, in the files of all agents that people use. */
 import { dirname, join, relative, resolve } from "node:path";
+import { FRONT_MATTER, readFrontMatter } from "../config/front-matter.ts";
 import { globMatcher } from "../host/search-rules.ts";
 import { oneLine } from "../platform/one-line.ts";
 import { pathBelow } from "../platform/paths.ts";
@@ -17,31 +18,40 @@ export type ContextFiles = {
   list(folder: string): Promise<readonly string[]>;
 };
 
-/** Files with instructions in a folder, by the agents that read them, in any case. Of each row the first that exists counts. */
-const FILES: readonly (readonly string[])[] = [
-  [".hermes.md", "HERMES.md"],
-  ["AGENTS.override.md", "AGENTS.md"],
-  ["CLAUDE.md", ".claude/CLAUDE.md"],
-  ["CLAUDE.local.md"],
-  ["GEMINI.md"],
-  ["QWEN.md"],
-  ["WARP.md"],
-  ["CRUSH.md"],
-  ["replit.md"],
-  [".github/copilot-instructions.md"],
-  [".cursorrules"],
-  [".windsurfrules"],
-  [".clinerules"],
-  [".roorules"],
-  [".rules"],
-  [".goosehints"],
-  [".augment-guidelines"],
-  [".junie/AGENTS.md", ".junie/guidelines.md"],
-  [".openhands/microagents/repo.md"],
-];
-/** Folders of rules beside `.NAME/rules`, which most agents have: Cursor, Windsurf, Roo, Claude Code, Amazon Q and others. */
-const FOLDERS = [".clinerules", ".github/instructions", ".kiro/steering"];
-const RULES = /^rules(?:-\w+)?$/;
+/** Instructions in a folder, by the agents that read them. */
+const OWNERS = {
+  /** Files, in any case. Of each row the first that exists counts. */
+  files: [
+    [".hermes.md", "HERMES.md"],
+    ["AGENTS.override.md", "AGENTS.md"],
+    ["CLAUDE.md", ".claude/CLAUDE.md"],
+    ["CLAUDE.local.md"],
+    ["GEMINI.md", ".gemini/GEMINI.md"],
+    ...["QWEN.md", "WARP.md", "CRUSH.md", "replit.md", ".github/copilot-instructions.md"].map((name) => [name]),
+    ...[".cursorrules", ".windsurfrules", ".clinerules", ".roorules", ".kilocoderules", ".rules"].map((name) => [name]),
+    ...[".goosehints", ".augment-guidelines", ".openhands/microagents/repo.md"].map((name) => [name]),
+    [".junie/AGENTS.md", ".junie/guidelines.md"],
+  ],
+  /** Folders of rules beside `.NAME/rules`, which most have: Cursor, Windsurf, Roo, Kilo, Claude Code, Amazon Q, Augment. */
+  folders: [".clinerules", ".github/instructions", ".kiro/steering"],
+  /** Settings that name files or globs: of aider, opencode and Gemini CLI. */
+  settings: [
+    [".aider.conf.yml", ["read"]],
+    ["opencode.json", ["instructions"]],
+    ["opencode.jsonc", ["instructions"]],
+    [".gemini/settings.json", ["context", "fileName"]],
+    [".gemini/settings.json", ["contextFileName"]],
+  ],
+  /** Keys of front matter with globs: Copilot, Cursor, Claude Code and Cline, Kiro. */
+  globs: ["applyTo", "globs", "paths", "fileMatchPattern"],
+  /** Keys that say when rules hold: Cursor, Windsurf, Kiro, Augment. */
+  switches: ["alwaysApply", "trigger", "inclusion", "type"],
+} as const;
+/** Values of the switches. */
+const ALWAYS = /^(?:true|always|always_on|always_apply)$/;
+const ON_DEMAND = /^(?:false|manual|auto|model_decision|agent_requested)$/;
+/** In the folder of an agent. Other endings than that of the mode for code are for modes that do not exist here. */
+const RULES = /^rules(?:-code)?$/;
 /** Endings of rules; in Copilot's folder only those of instructions. */
 const ENDING = /\.(?:md|mdc|txt)$/;
 /** Levels of folders below a folder of rules. */
@@ -58,8 +68,6 @@ const HEAD = 0.7;
 const TAIL = 0.2;
 /** Name of the element around the file's text. */
 const TAG = "project_instructions";
-
-const FRONT_MATTER = /^---\r?\n[\s\S]*?\r?\n---\r?\n/;
 
 /** First words of the instructions in a prompt. */
 export const INSTRUCTIONS_HEAD = "The project's own instructions. The user's messages take precedence over them.";
@@ -98,7 +106,7 @@ async function rulesOf(cwd: string, files: ContextFiles): Promise<readonly Rules
     for (const found of await withImports(path, top, files, seen)) {
       if (seen.has(found.text)) continue;
       seen.add(found.text);
-      rules.push({ ...found, scope: found.path === path ? scopeOf(found, folder) : { kind: "always" } });
+      rules.push({ ...found, scope: found.path === path ? await scopeOf(found, folder) : { kind: "always" } });
     }
   }
   return rules;
@@ -107,7 +115,7 @@ async function rulesOf(cwd: string, files: ContextFiles): Promise<readonly Rules
 async function pathsIn(folder: string, files: ContextFiles): Promise<readonly string[]> {
   const { read, list } = files;
   const inside = await list(folder);
-  const firsts = FILES.map(async (names) => {
+  const firsts = OWNERS.files.map(async (names) => {
     for (const name of names) {
       const written = inside.find((each) => each.toLowerCase() === name.toLowerCase()) ?? name;
       if ((await read(join(folder, written))) !== undefined) return [join(folder, written)];
@@ -118,9 +126,30 @@ async function pathsIn(folder: string, files: ContextFiles): Promise<readonly st
   const owned = agents.map(async (name) =>
     (await list(join(folder, name))).filter((each) => RULES.test(each)).map((each) => join(name, each)),
   );
-  const places = [...FOLDERS, ...(await Promise.all(owned)).flat()];
+  const places = [...OWNERS.folders, ...(await Promise.all(owned)).flat()];
   const inFolders = places.map((name) => rulesBelow(join(folder, name), files, 1));
-  return (await Promise.all([...firsts, ...inFolders])).flat();
+  const named = OWNERS.settings.map(([name, keys]) => namedIn(join(folder, name), keys, folder, files));
+  return (await Promise.all([...firsts, ...inFolders, ...named])).flat();
+}
+
+/** Files that the settings of an agent name, inside of `folder`. */
+async function namedIn(path: string, keys: readonly string[], folder: string, files: ContextFiles) {
+  const text = await files.read(path);
+  if (text === undefined) return [];
+  const { parseJsonc } = await import("../platform/jsonc.ts");
+  const settings = path.endsWith(".yml") ? (await readFrontMatter(`---\n${text}\n---\n`)).fields : parseJsonc(text);
+  const value = keys.reduce<unknown>(
+    (at, key) => (at as Readonly<Record<string, unknown>> | null | undefined)?.[key],
+    settings,
+  );
+  const names = [value].flat().filter((name) => typeof name === "string");
+  const found = names.map(async (name) => {
+    const [start = ""] = name.split(/[^/]*[*?{]/, 1);
+    const isGlob = start !== name;
+    const inside = isGlob ? await rulesBelow(join(folder, start), files, 1) : [join(folder, name)];
+    return isGlob ? inside.filter(globMatcher(name, folder)) : inside.filter((each) => ENDING.test(each));
+  });
+  return (await Promise.all(found)).flat();
 }
 
 async function rulesBelow(folder: string, files: ContextFiles, level: number): Promise<readonly string[]> {
@@ -161,26 +190,22 @@ async function withImports(
   return found;
 }
 
-/** Keys for globs: Copilot, Cursor, Claude Code and Cline, Kiro. */
-const GLOBS = /^(?:applyTo|globs|paths|fileMatchPattern)[ \t]*:[ \t]*(.*)((?:\r?\n[ \t]*-[ \t]+.*)*)/m;
-/** Keys for rules that somebody asks for: Cursor, Windsurf, Kiro. */
-const ON_DEMAND =
-  /^(?:alwaysApply[ \t]*:[ \t]*false|(?:trigger|inclusion)[ \t]*:[ \t]*(?:manual|model_decision|auto))/m;
 const EVERYTHING = /^(?:\*\*|\*|\*\*\/\*)$/;
 
 /** The front matter decides on which files rules hold, by the formats of their owners. */
-function scopeOf({ path, text }: Pick<Rules, "path" | "text">, folder: string): Scope {
-  const head = FRONT_MATTER.exec(text)?.[0] ?? "";
-  const [, inline = "", list = ""] = GLOBS.exec(head) ?? [];
-  const globs = `${inline}\n${list}`
-    .split(/,(?![^{]*\})|\r?\n\s*(?:-\s+)?/)
+async function scopeOf({ path, text }: Pick<Rules, "path" | "text">, folder: string): Promise<Scope> {
+  const { fields } = await readFrontMatter(text);
+  const globs = OWNERS.globs
+    .flatMap((key) => [fields[key] ?? []].flat())
+    .flatMap((written) => String(written).split(/,(?![^{]*\})/))
     .map((glob) => glob.replaceAll(/^[\s["']+|[\s\]"']+$/g, ""))
     .filter((glob) => glob !== "");
-  if (/^alwaysApply[ \t]*:[ \t]*true/m.test(head) || globs.some((glob) => EVERYTHING.test(glob)))
+  const switches = OWNERS.switches.map((key) => String(fields[key]).toLowerCase());
+  if (switches.some((each) => ALWAYS.test(each)) || globs.some((glob) => EVERYTHING.test(glob)))
     return { kind: "always" };
   if (globs.length > 0) return { kind: "files", glob: globs.join(","), folder };
-  const isOnDemand = ON_DEMAND.test(head) || path.endsWith(".instructions.md");
-  const topic = /^description[ \t]*:[ \t]*(.+)/m.exec(head)?.[1]?.trim() ?? "";
+  const isOnDemand = switches.some((each) => ON_DEMAND.test(each)) || path.endsWith(".instructions.md");
+  const topic = typeof fields["description"] === "string" ? fields["description"].trim() : "";
   if (!isOnDemand || findThreat(topic) !== undefined) return { kind: "always" };
   return { kind: "named", topic: topic === "" ? "" : ` for: ${oneLine(topic, 200)}` };
 }

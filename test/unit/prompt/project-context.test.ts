@@ -66,7 +66,7 @@ describe("which file counts", () => {
     expect(await contextOf()).toContain("the rule");
   });
 
-  test.each(["trigger: manual", "trigger: model_decision", "inclusion: manual"])(
+  test.each(["trigger: manual", "trigger: model_decision", "inclusion: manual", "type: agent_requested"])(
     "rules with %s are named alone",
     async (key) => {
       put(".windsurf/rules/a.md", `---\n${key}\n---\nthe rule`);
@@ -105,11 +105,52 @@ describe("which file counts", () => {
     [".cursor/rules/a.mdc", "---\ndescription: x\nalwaysApply: true\n---\nbe kind"],
     [".roo/rules/a.md", "be kind"],
     [".kiro/steering/product.md", "---\ninclusion: always\n---\nbe kind"],
+    [".windsurf/rules/b.md", "---\ntrigger: always_on\n---\nbe kind"],
+    [".augment/rules/c.md", "---\ntype: always_apply\ndescription: a: b\n---\nbe kind"],
+    [".amazonq/rules/d.md", "be kind"],
+    [".kilocoderules", "be kind"],
+    [".kilocode/rules-code/e.md", "be kind"],
+    [".gemini/GEMINI.md", "be kind"],
+    [".junie/guidelines.md", "be kind"],
   ])("%s is read", async (path, text) => {
     put("repo/.git/HEAD", "x");
     put(`repo/${path}`, text);
     put("repo/deep/file", "x");
     for (const folder of ["repo", "repo/deep"]) expect(await contextOf(folder)).toContain("be kind");
+  });
+
+  test.each([
+    [".aider.conf.yml", "read: CONVENTIONS.md", "CONVENTIONS.md"],
+    [".aider.conf.yml", "# ours\nread:\n  - src/a.py\n  - docs/style.md", "docs/style.md"],
+    ["opencode.json", '{ "$schema": "x", /* ours */ "instructions": ["docs/*.md",], }', "docs/rules.md"],
+    [
+      "opencode.jsonc",
+      '\ufeff{ "instructions": ["packages/*/rules/**/*.md", "https://a.example/b.md"] }',
+      "packages/ui/rules/a.md",
+    ],
+    [".gemini/settings.json", '{ "context": { "fileName": ["AGENTS.md", "CONTEXT.md"] } }', "CONTEXT.md"],
+    [".gemini/settings.json", '{ "contextFileName": "OUR.md" }', "OUR.md"],
+  ])("%s with %s names the instructions in %s", async (settings, text, path) => {
+    put(settings, text);
+    put(path, "the rule");
+    put("src/a.py", "no rule");
+    put("outside.txt", "no rule");
+    expect((await contextOf())?.match(/the rule|no rule/g)).toEqual(["the rule"]);
+  });
+
+  test.each(['{ "instructions": ["../secret.md"] }', '{ "instructions": 5 }', "{", "[]", "null"])(
+    "the settings %s name nothing",
+    async (text) => {
+      put("secret.md", "secret");
+      put("repo/opencode.json", text);
+      expect(await contextOf("repo")).toBeUndefined();
+    },
+  );
+
+  test("rules for another mode than that for code do not count", async () => {
+    put(".roo/rules-architect/a.md", "only plan");
+    put(".roo/rules/b.md", "be kind");
+    expect((await contextOf())?.match(/only plan|be kind/g)).toEqual(["be kind"]);
   });
 
   test("imported files follow the one that imports them, each once, and none from outside", async () => {
@@ -131,6 +172,8 @@ describe("which file counts", () => {
     [".clinerules/ts.md", '---\npaths:\n  - "src/**"\n  - "*.tsx"\n---\nuse types'],
     [".kiro/steering/ts.md", '---\ninclusion: fileMatch\nfileMatchPattern: "src/**/*.ts"\n---\nuse types'],
     [".claude/rules/ts.md", "---\npaths: src/**/*.ts\n---\nuse types"],
+    [".windsurf/rules/ts.md", "---\r\ntrigger: glob\r\nglobs: **/*.ts\r\n---\r\nuse types"],
+    [".continue/rules/ts.md", "---\nname: Types: how\nglobs:\n- '**/*.ts'\n---\nuse types"],
   ])("%s holds for the files of its globs, once", async (path, text) => {
     put(path, text);
     expect((await contextOf()) ?? "").not.toContain("use types");
