@@ -17,10 +17,10 @@ import {
   foreignEvent,
   foreignPayload,
   ownInput,
+  permissionRule,
 } from "./foreign-calls.ts";
 import { CLAUDE_FILES, COPILOT_FOLDER, type Hook, type HookEvent, type HookPayload, type HookVerdict } from "./hook.ts";
 import { hookVerdict } from "./hook-answer.ts";
-import { permissionRule } from "./permission-rule.ts";
 
 /** Defaults of Copilot and of Claude Code, whose hooks run test suites. Seconds. */
 const DEFAULT_TIMEOUT_SECONDS = { copilot: 30, claude: 600 } as const;
@@ -81,8 +81,7 @@ export type ForeignHook = CommandHook & {
   readonly format: ForeignFormat;
   /** Rule that selects calls; undefined for all that the matcher covers. */
   readonly rule: string | undefined;
-  /** Nobody waits for the hook; one that `wakes` can still tell the model why it failed. Undefined: it is waited for. */
-  readonly background?: "silent" | "wakes";
+  readonly isBackground: boolean;
   readonly env: Readonly<Record<string, string>>;
   /** Folder of the command, absolute. */
   readonly folder: string;
@@ -158,19 +157,18 @@ function hookOf({ handler, ...found }: Found, workspace: string): ForeignHook | 
   const command = parsed.success ? commandOf(parsed.data) : undefined;
   if (!parsed.success || command === undefined || problem !== undefined)
     return `${source}: a hook for ${eventName} is not used, because ${problem ?? "it has no command for this system"}.`;
-  const { matcher, if: rule, env, cwd = ".", timeoutSec, asyncRewake: wakes } = parsed.data;
-  const isBackground = parsed.data.async || wakes;
-  const { timeout = timeoutSec ?? DEFAULT_TIMEOUT_SECONDS[known.format] } = parsed.data;
+  const { matcher, if: rule, env, cwd = ".", timeoutSec, timeout = timeoutSec } = parsed.data;
+  const isBackground = parsed.data.async || parsed.data.asyncRewake;
   return {
     ...found,
     ...known,
     matcher: matcher === "" || matcher === "*" ? undefined : matcher,
     rule,
-    ...(isBackground && { background: wakes ? "wakes" : "silent" }),
+    isBackground,
     command,
     env,
     folder: isAbsolute(cwd) ? cwd : join(workspace, cwd),
-    timeoutSeconds: Math.min(timeout, MAX_TIMEOUT_SECONDS),
+    timeoutSeconds: Math.min(timeout ?? DEFAULT_TIMEOUT_SECONDS[known.format], MAX_TIMEOUT_SECONDS),
     failClosed: known.event === "pre_tool_call" && !isBackground,
   };
 }
@@ -230,18 +228,11 @@ export type HookHashes = {
 };
 
 export function foreignHashes(hook: ForeignHook, workspace: string): HookHashes {
-  const { eventName, matcher = null, command, env, source, rule, background } = hook;
+  const { eventName, matcher = null, command, env, source, rule, isBackground } = hook;
   const folder = relative(workspace, hook.folder);
-  const definition = {
-    eventName,
-    matcher,
-    command,
-    env,
-    source,
-    folder,
-    ...(rule && { rule }),
-    ...(background && { background }),
-  };
+  // Left out where they say nothing: older consents hold.
+  const further = { ...(rule && { rule }), ...(isBackground && { isBackground }) };
+  const definition = { eventName, matcher, command, env, source, folder, ...further };
   const plain = command.replaceAll(/["']?\$\{?CLAUDE_PROJECT_DIR\}?["']?/g, workspace);
   const words = plain.split(/[\s"'`;|&<>()=]+/).filter((word) => word !== "");
   const scripts = namedScripts(words, hook.folder, workspace);
@@ -253,9 +244,8 @@ export function foreignHook(
   definition: ForeignHook,
   { place, isAllowed }: { readonly place: CommandPlace; readonly isAllowed: (hash: string) => boolean },
 ): Hook {
-  const { event, matcher, command, timeoutSeconds, failClosed, folder, eventName, format, rule, background } =
-    definition;
-  const covers = foreignMatcher(matcher);
+  const { event, command, timeoutSeconds, failClosed, folder, eventName, format, rule, isBackground } = definition;
+  const covers = foreignMatcher(definition.matcher);
   const selects = (rule !== undefined && permissionRule(rule, place.cwd)) || (() => true);
   const env = { ...definition.env, CLAUDE_PROJECT_DIR: place.cwd };
   const run = async (
@@ -266,10 +256,7 @@ export function foreignHook(
     const input = foreignPayload(payload, { name: eventName, format, call });
     const { confine } = place;
     const end = await runHookCommand({ command, place: { ...place, cwd: folder }, env, confine }, input, signal);
-    const verdict = hookVerdict(end, { hook_event_name: event, tool_input: call?.input ?? null }, true);
-    if (background === undefined) return verdict;
-    const { decision, reason, context = decision === "block" && background === "wakes" ? reason : undefined } = verdict;
-    return context === undefined ? {} : { context };
+    return hookVerdict(end, { hook_event_name: event, tool_input: call?.input ?? null }, true);
   };
   return {
     event,
@@ -277,7 +264,7 @@ export function foreignHook(
     origin: "workspace",
     failClosed,
     timeoutMs: timeoutSeconds * 1_000,
-    isBackground: background !== undefined,
+    isBackground,
     matcher: (tool) => coversTool(covers, tool),
     async run(payload, signal) {
       const calls = payload.tool_name === null ? undefined : foreignCalls(payload, covers).filter(selects);
@@ -301,10 +288,8 @@ function joined(verdicts: readonly HookVerdict[], calls: readonly ForeignCall[],
   const changing = verdicts.findIndex(({ input }) => input !== undefined);
   const [call, input] = [calls[changing], verdicts[changing]?.input];
   if (call !== undefined && input !== undefined && calls.length > 1 && strictest?.decision !== "block") {
-    return {
-      decision: "block",
-      reason: "A hook changes one file of a patch of several files. Edit the files one by one.",
-    };
+    const reason = "A hook changes one file of a patch of several files. Edit the files one by one.";
+    return { decision: "block", reason };
   }
   const own = payload.tool_input as Readonly<Record<string, unknown>>; // of a checked call
   return {

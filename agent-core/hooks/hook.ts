@@ -195,11 +195,10 @@ export class Hooks {
         ...(facts.callId !== undefined && { tool_call_id: facts.callId }),
       },
     };
-    const waited = chosen.filter(({ isBackground = false }) => !isBackground);
+    const waited = chosen.filter(({ isBackground }) => isBackground !== true);
     const ran = Promise.all(waited.map((hook) => this.#runOne(hook, payload, facts.callId, signal)));
-    for (const hook of chosen.filter(({ isBackground = false }) => isBackground)) {
+    for (const hook of chosen.filter(({ isBackground }) => isBackground))
       track(this.#background, this.#runOne(hook, payload, facts.callId, this.#closed.signal));
-    }
     const merged = merge(await ran, facts.input);
     signal.throwIfAborted();
     return this.#hasLate(event) ? { ...merged, context: [...this.#late.splice(0), ...merged.context] } : merged;
@@ -241,7 +240,8 @@ export class Hooks {
       const reason = `The hook "${hook.label}" failed: ${failure}`;
       verdict = hook.failClosed && hook.event === "pre_tool_call" ? { decision: "block", reason } : {};
     }
-    if (hook.isBackground && verdict.context !== undefined) this.#late.push(verdict.context);
+    const late = verdict.context ?? (verdict.decision === "block" ? verdict.reason : undefined);
+    if (hook.isBackground && late !== undefined) this.#late.push(late);
     if (!signal.aborted) {
       const { event, label } = hook;
       const outcome = failure === undefined ? outcomeOf(verdict) : "failed";

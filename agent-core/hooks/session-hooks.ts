@@ -89,17 +89,8 @@ export class SessionHooks {
       const { id, definition, source, path, error } = entry;
       const { event, matcher, command } = definition;
       const [state, ...actions] = this.#isOn(entry) ? stateOf(entry) : (["off", "enable"] as const);
-      return {
-        id,
-        kind: "hook",
-        name: matcher === undefined ? event : `${event} ${matcher}`,
-        source,
-        path,
-        state,
-        detail: command,
-        ...(error !== undefined && { error }),
-        actions,
-      };
+      const shown = { name: matcher === undefined ? event : `${event} ${matcher}`, source, path, detail: command };
+      return { id, kind: "hook", state, ...shown, ...(error !== undefined && { error }), actions };
     });
   }
 

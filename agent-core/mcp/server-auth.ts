@@ -53,16 +53,9 @@ export function serverAuthOf({ name, settings }: ServerConfig, home: string): Se
   const { oauth: registration } = settings;
   const key = JSON.stringify([home, name, url.href, registration]);
   const path = join(home, "mcp-tokens", `${fileName(name)}.json`);
+  const file = new SignInFile(path, url.href);
   const auth =
-    known.get(key) ??
-    new ServerAuth({
-      name,
-      url,
-      file: new SignInFile(path, url.href),
-      fetchFn: wholeFetch,
-      clock: systemClock,
-      registration,
-    });
+    known.get(key) ?? new ServerAuth({ name, url, file, fetchFn: wholeFetch, clock: systemClock, registration });
   known.set(key, auth);
   return auth;
 }

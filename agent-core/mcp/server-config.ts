@@ -93,35 +93,20 @@ export function serversFrom(
       problems.push(`${from.sourceName}: the MCP server ${name} needs either \`command\` or \`url\`. It is not used.`);
       continue;
     }
-    const { timeout, connect_timeout: connectTimeout, tools, enabled } = section;
-    servers.push({
-      ...from,
-      name,
-      settings,
-      timeoutMs: timeout === undefined ? DEFAULTS.timeoutMs : timeout * 1_000,
-      connectTimeoutMs: connectTimeout === undefined ? DEFAULTS.connectTimeoutMs : connectTimeout * 1_000,
-      include: tools.include,
-      exclude: tools.exclude,
-      resources: tools.resources,
-      prompts: tools.prompts,
-      isEnabled: enabled,
-    });
+    const {
+      timeout = CALL_TIMEOUT_SECONDS,
+      connect_timeout: connect = CONNECT_TIMEOUT_SECONDS,
+      tools,
+      enabled,
+    } = section;
+    const timeouts = { timeoutMs: timeout * 1_000, connectTimeoutMs: connect * 1_000 };
+    servers.push({ ...from, name, settings, ...timeouts, ...tools, include: tools.include, isEnabled: enabled });
   }
   return { servers, problems };
 }
 
-function settingsOf({
-  command,
-  args,
-  env,
-  cwd,
-  url,
-  headers,
-  auth,
-  oauth,
-  type,
-  transport = type,
-}: McpServerSection): ServerConfig["settings"] | undefined {
+function settingsOf(section: McpServerSection): ServerConfig["settings"] | undefined {
+  const { command, args, env, cwd, url, headers, auth, oauth, type, transport = type } = section;
   if (command !== undefined && url === undefined) return { kind: "stdio", command, args, env, cwd };
   if (command !== undefined || url === undefined || !/^https?:/.test(url) || !URL.canParse(url)) return undefined;
   return { kind: transport === "sse" ? "sse" : "http", url, headers, auth, oauth };

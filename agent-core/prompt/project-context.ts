@@ -1,6 +1,5 @@
 /** Instructions of a project for agents, in the files of all agents that people use. */
 import { dirname, join, relative, resolve } from "node:path";
-import { FRONT_MATTER, readFrontMatter } from "../config/front-matter.ts";
 import { globMatcher } from "../host/search-rules.ts";
 import { oneLine } from "../platform/one-line.ts";
 import { pathBelow } from "../platform/paths.ts";
@@ -78,7 +77,7 @@ export async function projectContext(cwd: string, files: ContextFiles): Promise<
   let chars = 0;
   for (const { path, text, scope } of await rulesOf(cwd, files)) {
     const shown = relative(cwd, path) || path;
-    const presented = scope.kind === "always" ? presentFile(shown, text) : undefined;
+    const presented = scope.kind === "always" ? await presentFile(shown, text) : undefined;
     chars += presented?.length ?? 0;
     if (scope.kind === "named") texts.push(`[${shown} has rules${scope.topic}. Read it when they apply.]`);
     else if (chars > MAX_ALL_CHARS) texts.push(`[${shown} was left out, because the instructions are long. Read it.]`);
@@ -136,7 +135,7 @@ async function pathsIn(folder: string, files: ContextFiles): Promise<readonly st
 async function namedIn(path: string, keys: readonly string[], folder: string, files: ContextFiles) {
   const text = await files.read(path);
   if (text === undefined) return [];
-  const { parseJsonc } = await import("../platform/jsonc.ts");
+  const [{ parseJsonc }, { readFrontMatter }] = await Promise.all([import("../platform/jsonc.ts"), frontMatter()]);
   const settings = path.endsWith(".yml") ? (await readFrontMatter(`---\n${text}\n---\n`)).fields : parseJsonc(text);
   const value = keys.reduce<unknown>(
     (at, key) => (at as Readonly<Record<string, unknown>> | null | undefined)?.[key],
@@ -190,11 +189,13 @@ async function withImports(
   return found;
 }
 
+/** Loaded with the first file of instructions. */
+const frontMatter = () => import("../config/front-matter.ts");
 const EVERYTHING = /^(?:\*\*|\*|\*\*\/\*)$/;
 
 /** The front matter decides on which files rules hold, by the formats of their owners. */
 async function scopeOf({ path, text }: Pick<Rules, "path" | "text">, folder: string): Promise<Scope> {
-  const { fields } = await readFrontMatter(text);
+  const { fields } = await (await frontMatter()).readFrontMatter(text);
   const globs = OWNERS.globs
     .flatMap((key) => [fields[key] ?? []].flat())
     .flatMap((written) => String(written).split(/,(?![^{]*\})/))
@@ -244,7 +245,7 @@ export class SubfolderContext {
 
   async #rulesFor(paths: readonly string[]): Promise<readonly (string | undefined)[]> {
     this.#rules ??= rulesOf(this.#cwd, this.#files);
-    return (await this.#rules).map(({ path, text, scope }) => {
+    const found = (await this.#rules).map(async ({ path, text, scope }) => {
       if (scope.kind !== "files" || this.#known.has(path)) return undefined;
       const { glob, folder } = scope;
       const matches = globMatcher(glob, folder);
@@ -252,6 +253,7 @@ export class SubfolderContext {
       this.#known.add(path);
       return presentFile(relative(this.#cwd, path), text);
     });
+    return Promise.all(found);
   }
 
   /** Unchecked folders between the working folder and the path, outermost first. */
@@ -271,13 +273,13 @@ export class SubfolderContext {
     const texts = new Map<string, string>();
     for (const path of await pathsIn(folder, this.#files)) texts.set((await this.#files.read(path)) ?? "", path);
     const shown = [...texts].map(([text, path]) => presentFile(relative(this.#cwd, path), text));
-    return shown.filter((text) => text !== undefined).join("\n\n");
+    return (await Promise.all(shown)).filter((text) => text !== undefined).join("\n\n");
   }
 }
 
 /** Text of an instruction file: scanned, cut and marked as data. `shown` is its name. Undefined for an empty file. */
-function presentFile(shown: string, text: string): string | undefined {
-  const body = text.replace(FRONT_MATTER, "").trim();
+async function presentFile(shown: string, text: string): Promise<string | undefined> {
+  const { body } = await (await frontMatter()).readFrontMatter(text);
   if (body === "") return undefined;
   const threat = findThreat(body);
   if (threat !== undefined) return `[${shown} was left out: it contains ${threat}. Tell the user when it matters.]`;

@@ -23,10 +23,7 @@ const GUIDANCE: readonly Guidance[] = [
   },
   { text: "Make the smallest change that does what was asked, in the style that is there." },
   { text: "Prefer `patch` to rewriting a file.", tools: ["patch"] },
-  {
-    text: "Keep a plan with `todo` when a task has several steps.",
-    tools: ["todo"],
-  },
+  { text: "Keep a plan with `todo` when a task has several steps.", tools: ["todo"] },
   { text: "Call tools that do not depend on each other together, in one answer." },
   {
     text: "Correct a failed call, do not repeat it. After two failures try another way, or say what is in the way.",

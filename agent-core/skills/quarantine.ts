@@ -29,10 +29,7 @@ const MAX_DEPTH = 5;
 /** A clone without filters, submodules and transport programs. Links stay links, which the check refuses. */
 const CLONE =
   "-c core.symlinks=true clone --quiet --depth=1 --no-tags --single-branch --template= --no-recurse-submodules";
-const VARIABLES = {
-  GIT_ALLOW_PROTOCOL: "file:git:http:https:ssh",
-  GIT_LFS_SKIP_SMUDGE: "1",
-};
+const VARIABLES = { GIT_ALLOW_PROTOCOL: "file:git:http:https:ssh", GIT_LFS_SKIP_SMUDGE: "1" };
 
 export type QuarantinedSkill = {
   readonly name: string;

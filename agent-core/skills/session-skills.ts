@@ -214,31 +214,15 @@ function skillCommand({ name, description }: KnownSkill): SkillCommand {
 function skillItem(skill: KnownSkill): HermesExtensionItem {
   const { name, place, description, isOff, unusable } = skill;
   const detail = [usesText(skill), ...(unusable === undefined ? [] : [unusable]), description].join(" · ");
-  return {
-    id: `skill:${name}`,
-    kind: "skill",
-    name,
-    source: place,
-    state: isOff || unusable !== undefined ? "off" : "on",
-    detail: visibleText(detail),
-    path: skillFile(skill),
-    actions: [isOff ? "enable" : "disable"],
-  };
+  const shown = { name, source: place, detail: visibleText(detail), path: skillFile(skill) };
+  const state = isOff || unusable !== undefined ? "off" : "on";
+  return { id: `skill:${name}`, kind: "skill", state, ...shown, actions: [isOff ? "enable" : "disable"] };
 }
 
 function failureItem({ name, path, reason, source }: SkillFailure): HermesExtensionItem {
   const error = visibleText(reason).replaceAll("\n", " ");
-  return {
-    id: `skill-failure:${path}`,
-    kind: "skill",
-    name: visibleText(name),
-    source,
-    state: "failed",
-    detail: path,
-    error,
-    path,
-    actions: [],
-  };
+  const shown = { name: visibleText(name), source, detail: path, error, path };
+  return { id: `skill-failure:${path}`, kind: "skill", state: "failed", ...shown, actions: [] };
 }
 
 function usesText({ record: { uses, successes, lastUsed } }: KnownSkill): string {

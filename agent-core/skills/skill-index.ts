@@ -25,31 +25,23 @@ export function skillIndex(skills: readonly KnownSkill[]): string | undefined {
 
 function rendered(shown: readonly KnownSkill[], count: number): string {
   const rest = count - shown.length;
-  const lines = byCategory(shown).map(([category, members]) => {
-    const each = members.map(({ name, description }) => `- ${name}: ${shortened(description)}`);
-    return [`${category}:`, ...each].join("\n");
-  });
-  const more = rest === 0 ? [] : [`${rest} more: skills_list.`];
-  return [SKILLS_HEAD, ...lines, ...more].join("\n");
+  const lines = linesOf(shown, ({ name, description }) => `- ${name}: ${shortened(description)}`);
+  return [SKILLS_HEAD, ...lines, ...(rest === 0 ? [] : [`${rest} more: skills_list.`])].join("\n");
 }
 
 /** Names and descriptions by category. */
 export function skillList(skills: readonly KnownSkill[]): string {
-  return byCategory(skills)
-    .map(([category, members]) => {
-      const each = members.map(({ name, description, place }) => `- ${name} (${place}): ${description}`);
-      return [`${category}:`, ...each].join("\n");
-    })
-    .join("\n");
+  return linesOf(skills, ({ name, description, place }) => `- ${name} (${place}): ${description}`).join("\n");
+}
+
+function linesOf(skills: readonly KnownSkill[], line: (skill: KnownSkill) => string): readonly string[] {
+  const categories = Object.entries(Object.groupBy(skills, categoryOf));
+  return categories.flatMap(([category, members = []]) => [`${category}:`, ...members.map(line)]);
 }
 
 /** Category of a skill for people and the model. */
 export function categoryOf({ category }: Pick<KnownSkill, "category">): string {
   return category ?? NO_CATEGORY;
-}
-
-function byCategory(skills: readonly KnownSkill[]): readonly (readonly [string, readonly KnownSkill[]])[] {
-  return Object.entries(Object.groupBy(skills, categoryOf)).map(([category, members = []]) => [category, members]);
 }
 
 /** Cut at a word. */
