@@ -1,7 +1,7 @@
 /** Commands that change files of the work tree. An alias of the user may be any of them, and the policy asks for it. */
 export const CHANGING: readonly string[] = [
   "checkout switch restore reset merge pull cherry-pick revert rebase stash am apply read-tree bisect worktree submodule rm mv",
-  "checkout-index sparse-checkout filter-branch filter-repo",
+  "checkout-index archive sparse-checkout filter-branch filter-repo",
 ].flatMap((line) => line.split(" "));
 
 /**
@@ -23,6 +23,7 @@ patches() { for patch; do "$git" apply --numstat "$patch" | cut -f 3-; done; }
 kept() { file=$("$git" rev-parse --git-path "$1") && [ -f "$file" ] && cat "$file"; }
 flag() { for each; do case "$flags" in *" $each "*) return 0 ;; esac; done; return 1; }
 stashes() { flag --autostash || [ "$("$git" config --type=bool --get "$1.autostash")" = true ]; }
+under() { under=$1 awk '{ print ENVIRON["under"] $0 }'; }
 back() { for name; do old=$(kept "$name") && between "$head" "$(commit "\${old#ref: }")"; done; dirty; }
 
 touched() {
@@ -58,12 +59,13 @@ touched() {
   top=$("$git" rev-parse --show-toplevel) || return 0
   printf '//%s\\n' "$top"
   head=$(commit HEAD) || head=$("$git" hash-object -t tree /dev/null)
-  flags=' ' found= dashes= count=$#
+  flags=' ' found= dashes= prefix= count=$#
   while [ "$count" -gt 0 ]; do
     word=$1 count=$((count - 1)); shift
     if [ -n "$dashes" ]; then set -- "$@" "$word"; continue; fi
     case $word in
       --) dashes=1 ;;
+      --prefix=*) prefix=\${word#*=} ;;
       --*=*) flags="$flags\${word%%=*} " found="$found $(commit "\${word#*=}")" ;;
       -) found="$found $(commit '@{-1}')"; set -- "$@" "$word" ;;
       -[!-]?*) flags="$flags$word $(printf %s "\${word#-}" | sed 's/./-& /g')" ;;
@@ -164,7 +166,12 @@ changes() {
       if flag --cached -n --dry-run; then return; fi
       "$git" ls-files --full-name -z -- "$@" | lines
       [ "$verb" = mv ] && for each; do :; done && printf '%s\\n' "$("$git" rev-parse --show-prefix)$each" ;;
-    checkout-index) "$git" ls-files --modified --deleted --full-name -z "$top" | lines ;;
+    archive) [ -z "$unpacks" ] || "$git" ls-tree -r --name-only -z "$@" | lines | under "$unpacks/$prefix" ;;
+    checkout-index)
+      if [ -z "$prefix" ]; then "$git" ls-files --modified --deleted --full-name -z "$top" | lines; return; fi
+      case $prefix in /*) ;; *) prefix=$top/$prefix ;; esac
+      if flag -a --all; then set -- "$top"; fi
+      "$git" ls-files --full-name -z -- "$@" | lines | under "$prefix" ;;
     sparse-checkout) [ "\${1-}" = list ] || "$git" ls-files -z --full-name "$top" | lines ;;
     filter-branch | filter-repo) "$git" ls-files -z --full-name "$top" | lines ;;
   esac
@@ -182,9 +189,9 @@ filter() { roots=$roots open=$open protected=$protected templates=$templates awk
   substr($0, 1, 1) == "!" { print; next }
   $0 == "" || seen[top $0]++ { next }
   {
-    path = top "/" $0; isInside = 0; name = tolower($0)
+    isElsewhere = substr($0, 1, 1) == "/"; path = isElsewhere ? $0 : top "/" $0; isInside = 0; name = tolower($0)
     for (at = 1; at <= count; at++) if (index(path, root[at] "/") == 1) isInside = 1
-    isGuarded = !isInside || (name ~ ENVIRON["protected"] && name !~ ENVIRON["templates"])
+    isGuarded = isInside ? name ~ ENVIRON["protected"] && name !~ ENVIRON["templates"] : !isElsewhere
     if (isGuarded && !(path in isOpen)) print path
   }'
 }

@@ -19,8 +19,8 @@ import { PROTECTED_PATTERN, TEMPLATE_PATTERN } from "./protected-paths.ts";
 /** Place of git itself where the guard covers its path: the sandbox has an empty folder at `/run`. */
 const REAL_GIT = "/run/.hermes/git";
 
-/** Text of the guard. `git`: program to start. `open`: guarded files (absolute) that git may change. */
-function guardText(git: string, scope: CommandScope, open: readonly string[]): string {
+/** Text of the guard. `git`: program to start. `open`: guarded files (absolute) that git may change. `unpacks`: see below. */
+function guardText(git: string, scope: CommandScope, open: readonly string[], unpacks = ""): string {
   const values = {
     git,
     roots: scope.roots.map((root) => scope.resolvePath(root)).join("\n"),
@@ -28,6 +28,7 @@ function guardText(git: string, scope: CommandScope, open: readonly string[]): s
     protected: PROTECTED_PATTERN,
     templates: TEMPLATE_PATTERN,
     input: "",
+    unpacks,
     fetches: "",
   };
   const lines = Object.entries(values).map(([name, value]) => `${name}=${quote(value)}`);
@@ -36,12 +37,17 @@ function guardText(git: string, scope: CommandScope, open: readonly string[]): s
 
 /**
  * Guarded files (absolute) that git with these words would change in `folder`; empty where git cannot know. Git answers
- * from the trees that the command would put in place, or compare.
+ * from the trees that the command would put in place, or compare. `unpacks`: folder (absolute) for the files of `git archive`.
  */
-export function filesChangedBy(words: readonly string[], folder: string, scope: CommandScope): readonly string[] {
+export function filesChangedBy(
+  words: readonly string[],
+  folder: string,
+  scope: CommandScope,
+  unpacks?: string,
+): readonly string[] {
   const verb = words.find((word, at) => !word.startsWith("-") && words[at - 1] !== "-c");
   if (verb === undefined || !CHANGING.includes(verb) || gitLayoutSync(folder) === undefined) return [];
-  const text = guardText("git", scope, []);
+  const text = guardText("git", scope, [], unpacks);
   const output = runScriptSync(folder, `lists=1\n${text}`, words);
   return (output ?? "").split("\n").filter((path) => path.startsWith("/"));
 }

@@ -1,4 +1,5 @@
 /** Walk through one simple command: its words, variables, redirections, and the effects of its program. */
+import { resolve } from "node:path";
 import type { Assignment, Command, Redirect, Redirection, Word } from "unbash";
 import { pathBelow } from "../../platform/paths.ts";
 import { askForCode, type Call, type CommandEffect, type Input, type Program } from "../command-effect.ts";
@@ -164,6 +165,7 @@ function runKnown(program: Program, call: Call, setting: Setting, walk: Walk): O
     checkRepository(setting, walk);
     checkTree(call, setting, walk);
   }
+  checkUnpacked(call, setting, walk);
   const before = record.findings.length;
   const effects = program(call);
   const output = runEffects(effects, setting, walk);
@@ -194,7 +196,24 @@ function checkTree({ args }: Call, { state }: Setting, { scope, record }: Walk):
   const isElsewhere = /^(?:-C|--git-dir|--work-tree)/.test(args[0]?.text ?? "");
   if (cwd === undefined || more.length > 0 || !args.every(isKnown) || isElsewhere) return;
   const words = args.map(({ text }) => text);
-  const paths = filesChangedBy(words, cwd, scope);
+  askForTree(filesChangedBy(words, cwd, scope), cwd, { scope, record });
+}
+
+/** A tree of git that another program puts in place. */
+function checkUnpacked({ name, args, input }: Call, { state }: Setting, walk: Walk): void {
+  const [cwd = "", ...more] = state.cwds ?? [];
+  const words = args.map(({ text }) => text);
+  if (input.kind !== "data" || input.from !== "git" || more.length > 0 || !/tar$/.test(name)) return;
+  if (!words.some((word, at) => /^--(?:extract|get)$|^-[a-z]*x/i.test(at === 0 ? word.replace(/^(?!-)/, "-") : word)))
+    return;
+  const at = words.findIndex((word) => /^(?:-?[a-z]*C|--directory)$/i.test(word));
+  const named =
+    at < 0 ? words.find((word) => word.startsWith("--directory="))?.slice("--directory=".length) : words[at + 1];
+  const into = walk.scope.resolvePath(resolve(cwd, named ?? "."));
+  askForTree(filesChangedBy(input.words ?? [], input.folder ?? cwd, walk.scope, into), cwd, walk);
+}
+
+function askForTree(paths: readonly string[], cwd: string, { scope, record }: Pick<Walk, "scope" | "record">): void {
   if (paths.length === 0) return;
   const isOutside = paths.some((path) => placeOf(path, scope).kind !== "workspace");
   const names = paths.slice(0, MAX_NAMED).map((path) => pathBelow(scope.resolvePath(cwd), path) ?? path);

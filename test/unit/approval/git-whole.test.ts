@@ -207,6 +207,43 @@ test.each([
     ]);
 });
 
+test.each([
+  "git checkout-index -a --prefix=copy/",
+  "git archive HEAD | tar x -C copy",
+  "git archive --format=tar main | tar -xf - --directory=copy",
+  "git archive HEAD | (cd copy && tar xf -)",
+  "git archive --prefix=copy/ HEAD | tar -x",
+])("%s asks for the protected files of the copy, and writes all of it", async (command) => {
+  const folder = repository();
+  write(folder, { "copy/.keep": "" });
+  const it = session(folder);
+  expect(JSON.stringify(it.judge(command))).toMatch(/Changes protected files[^"]*CLAUDE\.md/);
+  expect(await it.run(command)).toMatchObject({ exitCode: 0, notes: [] });
+  for (const name of git(folder, "ls-files").split("\n")) {
+    expect(readFileSync(join(folder, "copy", name), "utf8")).toBe(readFileSync(join(folder, name), "utf8"));
+  }
+});
+
+test.each([
+  ["a copy outside of the workspace", "mkdir -p /tmp/copy; git archive HEAD | tar x -C /tmp/copy; ls -A /tmp/copy"],
+  ["a list of the archive", "git archive HEAD | tar t"],
+  ["a copy without protected files", "git archive HEAD a.txt | tar x -C copy; ls copy"],
+])("%s names no protected files", async (_, command) => {
+  const folder = write(repository(), { "copy/.keep": "" });
+  const it = session(folder);
+  expect(JSON.stringify(it.judge(command))).not.toContain("rotected");
+  expect(await it.run(command)).toMatchObject({ exitCode: 0, notes: [], output: expect.stringContaining("a.txt") });
+});
+
+test("a program that writes a copy of the index with protected files is told so before it begins", async () => {
+  const folder = repository();
+  const it = session(folder);
+  unread(folder, "git checkout-index -a --prefix=copy/");
+  const { output } = await it.run("node tool.cjs");
+  expect(output).toMatch(/was not started.*CLAUDE\.md/);
+  expect(existsSync(join(folder, "copy"))).toBe(false);
+});
+
 test("a stash of a dirty protected file asks, and both ways are whole", async () => {
   const folder = write(repository(), { "CLAUDE.md": "dirty\n", "a.txt": "dirty\n" });
   const it = session(folder);
