@@ -154,12 +154,19 @@ export function gitBinds(
   ];
 }
 
-/** Object folders of other repositories that git reads for this one. No command in the sandbox may name another one. */
+/** Parts of a git folder that are links, as the tool repo makes them: their places outside of it. */
+export function linkedParts(git: string, scope: CommandScope): readonly string[] {
+  const targets = listed(git).links.map((name) => [name, scope.resolvePath(join(git, name))] as const);
+  return targets.flatMap(([name, path]) => (basename(path) === name && statOf(path) !== undefined ? [path] : []));
+}
+
+/** Parts of other repositories that git reads for this one. No command in the sandbox may name another one. */
 export function borrowedObjects(git: string, scope: CommandScope): readonly string[] {
   const objects = join(git, "objects");
   const named = readScript(join(objects, "info", "alternates"))?.split("\n") ?? [];
   const paths = named.filter((line) => line !== "").map((line) => scope.resolvePath(resolve(objects, line)));
-  return paths.filter((path) => basename(path) === "objects" && listed(path).folders.includes("pack"));
+  const known = paths.filter((path) => basename(path) === "objects" && listed(path).folders.includes("pack"));
+  return [...known, ...linkedParts(git, scope)];
 }
 
 /** Names that git does not write by itself, without the work trees in the folder of a bare repository. */

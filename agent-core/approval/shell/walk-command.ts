@@ -1,9 +1,10 @@
 /** Walk through one simple command: its words, variables, redirections, and the effects of its program. */
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import type { Assignment, Command, Redirect, Redirection, Word } from "unbash";
 import { pathBelow } from "../../platform/paths.ts";
-import { askForCode, type Call, type CommandEffect, type Input, type Program } from "../command-effect.ts";
-import { placeOf } from "../command-scope.ts";
+import { askForCode, type Call, CHANGE, type CommandEffect, type Input, type Program } from "../command-effect.ts";
+import { homeOf, placeOf } from "../command-scope.ts";
+import { linkedParts, repositoryOf } from "../git-folders.ts";
 import { filesChangedBy } from "../git-guard.ts";
 import { isInBareRepository } from "../repository.ts";
 import { plainReaders } from "../rules/looks.ts";
@@ -169,6 +170,9 @@ function runKnown(program: Program, call: Call, setting: Setting, walk: Walk): O
   const before = record.findings.length;
   const effects = program(call);
   const output = runEffects(effects, setting, walk);
+  // Such a folder is read in the sandbox, and written outside of it.
+  if (call.name === "git" && effects.includes(CHANGE) && setting.state.cwds?.some((cwd) => isLinked(cwd, walk)))
+    record.needs("outside");
   judgeUnread(call, effects, setting, walk);
   // Unknown words may be options that no rule has examined.
   const mayBeOptions = call.args.some((arg) => arg.splits && arg.text.startsWith(UNKNOWN));
@@ -177,6 +181,11 @@ function runKnown(program: Program, call: Call, setting: Setting, walk: Walk): O
   }
   const printed = knownOutput(call);
   return printed === UNKNOWN ? output : printed;
+}
+
+function isLinked(cwd: string, { scope }: Walk): boolean {
+  const top = repositoryOf(scope.resolvePath(cwd), homeOf(scope));
+  return top !== undefined && linkedParts(join(top, ".git"), scope).length > 0;
 }
 
 /** A bare repository in the checkout brings settings of its own, which name programs. */

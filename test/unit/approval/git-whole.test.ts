@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, test as anyTest, describe, expect } from "vitest";
@@ -205,6 +205,46 @@ test.each([
       "other",
       untracked,
     ]);
+});
+
+describe("in a checkout of the tool repo, whose .git is a folder of links", () => {
+  const linked = (): string => {
+    const base = newFolder();
+    branches(write(base, { "tree/c.txt": "" }) && join(base, "tree"));
+    const [tree, store] = [join(base, "tree/.git"), join(base, ".repo/projects/tree.git")];
+    mkdirSync(store, { recursive: true });
+    for (const name of ["config", "description", "hooks", "info", "logs", "objects", "refs"]) {
+      renameSync(join(tree, name), join(store, name));
+      symlinkSync(`../../.repo/projects/tree.git/${name}`, join(tree, name));
+    }
+    return join(base, "tree");
+  };
+
+  test.each(["git log --oneline -1", "git show other:a.txt", "git diff plain"])("%s runs unasked", async (command) => {
+    const it = session(linked());
+    expect(it.judge(command).kind).toBe("allow");
+    expect(await it.run(command)).toMatchObject({ exitCode: 0, notes: [], output: expect.stringMatching(/\S/) });
+  });
+
+  test.each(["git checkout -q plain", "git commit -q --allow-empty -m x", "git merge -q plain"])(
+    "%s asks, and does all of it",
+    async (command) => {
+      const folder = linked();
+      const it = session(folder);
+      expect(it.judge(command)).toMatchObject({ kind: "ask" });
+      expect(await it.run(command)).toMatchObject({ exitCode: 0, notes: [] });
+      expect(git(folder, "status", "--porcelain")).toBe("");
+      git(folder, "fsck");
+    },
+  );
+
+  test("a program that runs git changes nothing", async () => {
+    const folder = linked();
+    unread(folder, "git checkout plain");
+    const before = state(folder);
+    expect((await session(folder).run("node tool.cjs")).exitCode).not.toBe(0);
+    expect(state(folder)).toEqual(before);
+  });
 });
 
 test.each([
