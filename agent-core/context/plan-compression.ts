@@ -1,5 +1,6 @@
 /** Plans a compression: which messages to drop and which results to shorten. Pure; a call never loses its result. */
 
+import * as z from "zod";
 import { sectionDefault } from "../config/section-defaults.ts";
 import { withContent } from "../messages/message.ts";
 import { bothEnds } from "../platform/one-line.ts";
@@ -24,7 +25,8 @@ const KEPT_CHARS = 200;
 const REPEATED = "[The same output came again later; left out here to make room.]";
 
 /** Text that replaces a tool result for the model. */
-export type Shortened = { readonly position: number; readonly content: string };
+const shortenedResult = z.object({ position: z.number(), content: z.string() });
+export type Shortened = z.infer<typeof shortenedResult>;
 
 export type CompressionRequest = {
   /** CompressedTranscript without messages that were undone. */
@@ -56,11 +58,12 @@ export type CompressionPlan = {
 };
 
 /** Choice of an engine that knows positions only. */
-export type CompressionChoice = {
-  readonly drop: readonly number[];
-  readonly replace: readonly Shortened[];
-  readonly summary?: string | undefined;
-};
+export const compressionChoice = z.object({
+  drop: z.array(z.number()).default([]),
+  replace: z.array(shortenedResult).default([]),
+  summary: z.string().optional(),
+});
+export type CompressionChoice = z.infer<typeof compressionChoice>;
 
 type CompressedTranscript = Pick<CompressionRequest, "transcript" | "compression">;
 

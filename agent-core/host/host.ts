@@ -4,6 +4,7 @@
  */
 import type * as z from "zod";
 import type { HermesFileProblems, HermesNewProblem, HermesProblem } from "../protocol/editor.ts";
+import type { HermesWriteResult } from "../protocol/files.ts";
 import type { RequestMethod } from "../protocol/method.ts";
 import type { HostTerminals } from "./terminals/terminals.ts";
 
@@ -53,14 +54,9 @@ export type FileWrite = {
 };
 
 /** The user's decision about an edit; `text` is the file's text now (null: no file). Hunks are counted. */
-export type WriteReview = {
-  readonly text: string | null;
+export type WriteReview = NonNullable<HermesWriteResult["review"]> & {
   /** Text that the user accepted, where the editor changed it as it saved the file, such as with a formatter. */
   readonly accepted?: string | null;
-  /** Text at the moment of writing; absent if the editor does not report it. */
-  readonly before?: string | null;
-  readonly kept: number;
-  readonly rejected: number;
 };
 
 /** Content of the disk after a write; `entry` null: no file. */

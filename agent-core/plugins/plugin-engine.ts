@@ -1,7 +1,6 @@
 /** Context engine of a plugin. The built-in engine replaces it while it is missing, and after its first failure. */
-import * as z from "zod";
 import type { ContextEngine } from "../context/context-engine.ts";
-import { type CompressionChoice, keptMessages, planChoice } from "../context/plan-compression.ts";
+import { type CompressionChoice, compressionChoice, keptMessages, planChoice } from "../context/plan-compression.ts";
 import { messageTokens } from "../context/token-meter.ts";
 import { messageOf } from "../platform/errors.ts";
 
@@ -22,14 +21,6 @@ type EnginePorts = {
   /** Longest delay of a request by the engine. Milliseconds. */
   readonly timeoutMs?: number;
 };
-
-const choiceSchema = z
-  .object({
-    drop: z.array(z.number()).default([]),
-    replace: z.array(z.object({ position: z.number(), content: z.string() })).default([]),
-    summary: z.string().optional(),
-  })
-  .nullable();
 
 /** `name`: value of `context.engine`. Limits and target stay those of config.yaml. */
 export function pluginEngine(
@@ -88,7 +79,7 @@ export function pluginEngine(
 
 /** Throws for an answer that does not choose among these messages. */
 function parseChoice(answer: unknown, messages: readonly { position: number }[]): CompressionChoice | null {
-  const parsed = choiceSchema.safeParse(answer);
+  const parsed = compressionChoice.nullable().safeParse(answer);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     throw new Error(`its plan is not { drop, replace, summary } (${issue?.path.join(".")}: ${issue?.message})`);

@@ -9,6 +9,7 @@ import { applyEdits, type FormattingOptions, modify, type ParseError, parse, pri
 import * as vscode from "vscode";
 import { messageOf } from "../../agent-core/platform/errors.ts";
 import { readText } from "../../agent-core/platform/text-file.ts";
+import type { AgentProgram } from "../agent/agent-process.ts";
 import { showInformation, withErrorMessage } from "../notifications.ts";
 import type { Services } from "../services.ts";
 
@@ -105,11 +106,7 @@ async function ownNode(): Promise<string | undefined> {
   }
 }
 
-export type AgentCommand = {
-  readonly command: string;
-  readonly args: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
-};
+export type AgentCommand = Pick<AgentProgram, "command" | "args" | "env">;
 
 export type UserFolders = {
   readonly home: string;

@@ -1,7 +1,7 @@
 /** Shape of a slash command, and its access to the session. */
 import type { SessionUpdate } from "@zed-industries/agent-client-protocol";
 import type { AIAgent } from "../../agent/ai-agent.ts";
-import type { CommandAnswer } from "../../agent/extensions.ts";
+import type { CommandAnswer, ExtensionCommand } from "../../agent/extensions.ts";
 import type { ApprovalMode } from "../../approval/decision.ts";
 import type { Config } from "../../config/sections.ts";
 import type { HermesImport, HermesImported } from "../../protocol/sessions.ts";
@@ -40,12 +40,7 @@ export type CommandSession = {
   setMode(mode: ApprovalMode): void;
 };
 
-export type Command = {
-  /** Without the slash. */
-  readonly name: string;
-  readonly description: string;
-  /** Syntax of the argument; undefined when the command takes none. */
-  readonly hint?: string;
+export type Command = Omit<ExtensionCommand, "run"> & {
   /** Throws a UsageError for a wrong argument. */
   run(argument: string, session: CommandSession): CommandAnswer | Promise<CommandAnswer>;
 };
