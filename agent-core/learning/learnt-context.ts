@@ -12,7 +12,7 @@ import { oneLine } from "../platform/one-line.ts";
 import { findThreat } from "../prompt/injection-scan.ts";
 import { CallChecks, readProcedures } from "./call-checks.ts";
 import { holdsAtCitation } from "./citations.ts";
-import { type EpisodeBrief, episodePaths, readBriefs } from "./episodes.ts";
+import { type EpisodeBrief, episodePaths, readBriefs } from "./episode-files.ts";
 import { lasting, outdatedCheck, repeatsLast } from "./fact-values.ts";
 import {
   byWeight,

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { writeEpisode } from "../../agent-core/learning/episodes.ts";
+import { writeEpisode } from "../../agent-core/learning/episode-files.ts";
 import { AcpAgent } from "../support/acp-agent.ts";
 import { call, type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
 import { episode } from "../unit/learning/distillation/repeated-tasks.ts";

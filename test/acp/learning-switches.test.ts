@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { writeEpisode } from "../../agent-core/learning/episodes.ts";
+import { writeEpisode } from "../../agent-core/learning/episode-files.ts";
 import { AcpAgent } from "../support/acp-agent.ts";
 import { type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
 import { episode } from "../unit/learning/distillation/repeated-tasks.ts";

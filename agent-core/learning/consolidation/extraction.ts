@@ -6,7 +6,7 @@ import { parseRepairedJson } from "../../platform/json.ts";
 import { bothEnds } from "../../platform/one-line.ts";
 import { redact } from "../../providers/redact.ts";
 import { answerText } from "../../sessions/shown-message.ts";
-import { limitWords, type ModelFields } from "../episodes.ts";
+import { limitWords, type ModelFields } from "../episode.ts";
 import { ENTITIES, type EntityKind } from "../facts.ts";
 import { checkSchema, type RuleCheck } from "../rule-checks.ts";
 import type { Transcript } from "../transcript.ts";

@@ -8,7 +8,7 @@ import { Memory } from "../../memory/memory.ts";
 import { withLock } from "../../platform/locks/file-lock.ts";
 import { makeFolder } from "../../platform/make-folder.ts";
 import type { LearntAction, LearntItem } from "../../protocol/learning.ts";
-import { episodePath, episodePaths, readEpisode, rewriteEpisode } from "../episodes.ts";
+import { episodePath, episodePaths, readEpisode, rewriteEpisode } from "../episode-files.ts";
 import {
   type EntityFile,
   EVERYWHERE,

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { learningFolder } from "../../config/home.ts";
 import { contentWords, similarity, valuesIn } from "../../memory/statement.ts";
 import type { LearntAction, LearntItem } from "../../protocol/learning.ts";
-import type { Episode } from "../episodes.ts";
+import type { Episode } from "../episode.ts";
 import { dayText, entitySlug, type Fact, isEdited, isPreference, isShown, sessionOf, waits } from "../facts.ts";
 import type { LearningChange } from "../learning-ledger.ts";
 import { unknownItem } from "../loop.ts";

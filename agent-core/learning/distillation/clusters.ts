@@ -5,7 +5,7 @@
 import { basename, dirname, extname, relative } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { contentWords as wordsOf } from "../../memory/statement.ts";
-import type { Episode } from "../episodes.ts";
+import type { Episode } from "../episode.ts";
 import { programOf } from "../rule-checks.ts";
 
 /** Fewer sessions show no habit. */

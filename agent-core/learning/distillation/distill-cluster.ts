@@ -6,7 +6,7 @@ import { parseSkill } from "../../skills/skill.ts";
 import type { Skill } from "../../skills/skill-places.ts";
 import { isAbout, wordsOf } from "../call-checks.ts";
 import { stepCitations } from "../citations.ts";
-import type { Episode } from "../episodes.ts";
+import type { Episode } from "../episode.ts";
 import type { LearningChange } from "../learning-ledger.ts";
 import type { LoopPorts } from "../loop.ts";
 import { type Cluster, contentWords } from "./clusters.ts";

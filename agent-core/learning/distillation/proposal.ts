@@ -5,7 +5,7 @@ import { parseJson, parseRepairedJson } from "../../platform/json.ts";
 import { pathBelow } from "../../platform/paths.ts";
 import { wrapData } from "../../prompt/injection-scan.ts";
 import { redact } from "../../providers/redact.ts";
-import type { Episode } from "../episodes.ts";
+import type { Episode } from "../episode.ts";
 import { programOf } from "../rule-checks.ts";
 import type { Cluster } from "./clusters.ts";
 import { outcomeOf, servedIn } from "./session-score.ts";

@@ -3,7 +3,7 @@
 import { lostCitation } from "../../memory/cited-file.ts";
 import { counted } from "../../platform/counted.ts";
 import { isAbout, wordsOf } from "../call-checks.ts";
-import type { Episode } from "../episodes.ts";
+import type { Episode } from "../episode.ts";
 import type { LearningChange } from "../learning-ledger.ts";
 import type { Cluster } from "./clusters.ts";
 import type { FileChange, LearntChange, LearntSkill, LearntSkills, LearntState } from "./learnt-skills.ts";

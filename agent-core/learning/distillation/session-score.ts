@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { escapePattern } from "../../platform/escape-pattern.ts";
 import { isCheckCommand } from "../../sessions/session-outcomes.ts";
-import type { Episode } from "../episodes.ts";
+import type { Episode } from "../episode.ts";
 
 /** A session in which the skill reached the model. */
 /** `at`: end of the session, in milliseconds since 1970. */

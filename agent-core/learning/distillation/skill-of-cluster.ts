@@ -3,7 +3,7 @@ import { wordRow } from "../../memory/statement.ts";
 import { counted } from "../../platform/counted.ts";
 import { nameProblem } from "../../skills/skill.ts";
 import type { Skill } from "../../skills/skill-places.ts";
-import type { Episode } from "../episodes.ts";
+import type { Episode } from "../episode.ts";
 import type { LearningChange } from "../learning-ledger.ts";
 import { type Cluster, contentWords } from "./clusters.ts";
 import type { LearntSkill, LearntState } from "./learnt-skills.ts";

@@ -3,16 +3,15 @@ import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
+import { type Episode, episodeOf } from "../../../agent-core/learning/episode.ts";
 import {
-  type Episode,
-  episodeOf,
   episodePath,
   episodePaths,
   readBriefs,
   readEpisode,
   readEpisodes,
   writeEpisode,
-} from "../../../agent-core/learning/episodes.ts";
+} from "../../../agent-core/learning/episode-files.ts";
 import { transcriptOf } from "../../../agent-core/learning/transcript.ts";
 import type { JournalEntry } from "../../../agent-core/sessions/entry.ts";
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, expect, test, vi } from "vitest";
 import { distillation } from "../../../../agent-core/learning/distillation/distillation.ts";
-import type { Episode } from "../../../../agent-core/learning/episodes.ts";
+import type { Episode } from "../../../../agent-core/learning/episode.ts";
 import type { Loop } from "../../../../agent-core/learning/loop.ts";
 import { parseSkill } from "../../../../agent-core/skills/skill.ts";
 import { sweep } from "../../../support/scale.ts";

@@ -1,7 +1,8 @@
 // Episodes of families of tasks, single tasks, and a scripted model that distils them.
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
-import { type Episode, writeEpisode } from "../../../../agent-core/learning/episodes.ts";
+import type { Episode } from "../../../../agent-core/learning/episode.ts";
+import { writeEpisode } from "../../../../agent-core/learning/episode-files.ts";
 import { LearningLedger } from "../../../../agent-core/learning/learning-ledger.ts";
 import type { LoopPorts } from "../../../../agent-core/learning/loop.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
