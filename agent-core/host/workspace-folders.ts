@@ -53,7 +53,7 @@ function meantPath(path: string, places: MeantPlaces, isNew: boolean): string | 
   const found = existingPath(path, cwd);
   if (found !== undefined || path.includes("://")) return found ?? pathOfUri(path);
   const alike = (): string | undefined =>
-    [looksOf, ...(isNew ? [] : [looksInAnyCase])]
+    (isNew ? FORMS.slice(0, 1) : FORMS)
       .flatMap((form) => [absolute, ...readingsOf(path, cwd)].flatMap((reading) => lookAlike(reading, form) ?? []))
       .at(0);
   if (!isAbsolute(path)) return inOtherFolder(path, cwd, otherFolders) ?? alike();
@@ -89,9 +89,9 @@ function attempt(read: () => string): string | undefined {
 }
 
 /** Quotes, stars of Markdown, angle brackets, or a link of Markdown around a path. */
-const WRAPPED = /^(?:\[[^\]]*\]\((.+)\)|<(.+)>|["'`*“]+(.+?)["'`*”]+)$/s;
+const WRAPPED = /^(?:\[[^\]]*\]\((.+)\)|<(.+)>|["'`*“]+(.+?)["'`*”]+|\((.+)\))[,:;.]?$/s;
 /** Lines behind a path, as compilers, editors, GitHub and people write them. */
-const LINES = /(?::L?\d+(?:[-:]L?\d+)*|#L\d+.*|\(\d+, ?\d+\)|,? \(?lines? \d+(?:-\d+)?\)?)$/;
+const LINES = /(?::L?\d+(?:[-:]L?\d+)*|#L\d+.*|\(\d+, ?\d+\)|,? \(?(?:lines? |L)\d+(?:-L?\d+)?\)?)$/;
 
 function unescaped(text: string): string {
   return attempt(() => decodeURIComponent(text)) ?? text;
@@ -102,11 +102,11 @@ const ESCAPED = { "&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'", "&#39;
 
 /** Ways to write a path that are not its own letters, the outer ones first. Each undoes one, and leaves other texts. */
 const WRITINGS: readonly ((text: string) => string)[] = [
-  (text) => text.trim().replace(WRAPPED, "$1$2$3"),
+  (text) => text.trim().replace(WRAPPED, "$1$2$3$4"),
   (text) => Object.entries(ESCAPED).reduce((plain, [escaped, letter]) => plain.replaceAll(escaped, letter), text),
   (text) => text.replace(/^@/, ""),
   (text) => text.replace(LINES, ""),
-  (text) => text.replace(WRAPPED, "$1$2$3"),
+  (text) => text.replace(WRAPPED, "$1$2$3$4"),
   (text) => text.replace(ADDRESS, "").replace(/^\/(?=[a-z]:)/i, ""),
   // git writes the bytes of letters beyond ASCII so.
   (text) =>
@@ -172,9 +172,12 @@ function lookAlike(path: string, form: (name: string) => string): string | undef
   return folder === undefined || name === undefined || other !== undefined ? undefined : join(folder, name);
 }
 
-function looksInAnyCase(name: string): string {
-  return looksOf(name).toLowerCase();
-}
+/** Forms of names that are compared, the nearest first. Some models put blanks between Chinese and Latin letters. */
+const FORMS: readonly ((name: string) => string)[] = [
+  looksOf,
+  (name) => looksOf(name).toLowerCase(),
+  (name) => looksOf(name).toLowerCase().replaceAll(" ", ""),
+];
 
 /** One form for characters that look the same: composed letters, blanks, quotes and dashes. */
 function looksOf(name: string): string {

@@ -46,13 +46,13 @@ async function run(written: Input, context: ToolContext): Promise<ToolResult> {
   const call = withoutRepeatedPath(await withoutGlobPath(written, context));
   const root = absolutePath(call.path, cwd);
   const roots = searchedFolders(root, cwd, otherFolders);
-  const { found, note } = await searchReadings(call, roots, context);
+  const { found, note, target = call.target } = await searchReadings(call, roots, context);
   if (!found.ok) return { ok: false, text: `search_files: ${found.message}` };
   // The user has allowed a secret folder that is named; names alone are not secret.
   const isFiltered = call.target === "content" && !isSecret(root);
   const hits = isFiltered ? withoutSecrets(found.hits, isSecret) : found.hits;
   if (hits.length === 0) return { ok: true, text: NOTHING[call.target] };
-  const rows = rowsOf(call, hits, cwd);
+  const rows = rowsOf({ ...call, target }, hits, cwd);
   const shown = rows.slice(call.offset, call.offset + call.limit);
   if (shown.length === 0) {
     return { ok: false, text: `search_files: there are ${rows.length} hits; offset ${call.offset} is past the end.` };
@@ -76,6 +76,12 @@ async function searchReadings(call: Input, roots: readonly string[], { host, sig
     const found = await searchAll(host.search, { ...call, pattern, isPlain }, roots, signal);
     if (found.ok && found.hits.length > 0) return { found, note };
   }
+  const named = first.ok
+    ? first
+    : await searchAll(host.search, { ...call, target: "files", isPlain: false }, roots, signal);
+  const isGlob = !first.ok && named.ok && named.hits.length > 0;
+  if (isGlob)
+    return { found: named, note: "[files by name: the pattern is no regular expression]", target: "files" as const };
   return { found: first, note: undefined };
 }
 

@@ -81,6 +81,11 @@ test.each([
   ["as a relative file address", "file://src/a b.ts"],
   ["as a relative file address, escaped", "file:src/a%20b.ts:3"],
   ["in other letters", "SRC/A B.ts"],
+  ["in quotes before a comma", '"src/a b.ts",'],
+  ["in backticks before a colon", "`src/a b.ts`:"],
+  ["in brackets", "(src/a b.ts)"],
+  ["with lines of GitHub in words", "src/a b.ts L12-L20"],
+  ["without its blank", "src/ab.ts"],
   ["in other letters, with a line", "Src/a b.TS:4"],
   ["as a link of Markdown with a line", "[a b.ts:3](src/a%20b.ts#L3)"],
 ])("a path that is written %s is meant", (_, written) => {

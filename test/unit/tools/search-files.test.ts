@@ -5,6 +5,16 @@ import { titleInFolders, withMeantPaths } from "../../../agent-core/host/workspa
 import { tool } from "../../../agent-core/tools/search-files.ts";
 import { toolBench } from "../../support/tool-context.ts";
 
+test.each(["*.md", "**/*.md", "*read*"])(
+  "the glob %s in place of an expression finds files by name",
+  async (pattern) => {
+    const { folder, run } = toolBench();
+    writeFileSync(join(folder, "read.md"), "one\n");
+    const { text } = await run(tool, { pattern });
+    expect(text).toBe("read.md\n[files by name: the pattern is no regular expression]");
+  },
+);
+
 test("a search over a folder leaves out the text of secret files, but lists their names", async () => {
   const { folder, run } = toolBench();
   mkdirSync(join(folder, "sub"));
