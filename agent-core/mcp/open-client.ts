@@ -28,6 +28,7 @@ import * as z from "zod";
 import type { Confine } from "../host/terminals/terminals.ts";
 import { codeOf, messageOf } from "../platform/errors.ts";
 import { httpFetch } from "../platform/http/http-fetch.ts";
+import { parseJson } from "../platform/json.ts";
 import { type ArgumentCheck, argumentCheck } from "../tools/argument-check.ts";
 import {
   type listPage,
@@ -199,6 +200,20 @@ function httpOptions({ headers }: HttpSettings, { authProvider }: ServerPorts) {
     ...(authProvider && { authProvider }),
     requestInit: { headers: { ...headers } },
     fetch: ourFetch,
+    reconnectionScheduler: reconnections(),
+  };
+}
+
+/** Longest wait before a closed stream is asked for again. Milliseconds. */
+const MAX_RECONNECTION_MS = 60_000;
+
+/** Servers close the stream of their own messages at once, and the library asks again each second: every wait is longer. */
+export function reconnections(): (reconnect: () => void, delayMs: number) => () => void {
+  let waitMs = 0;
+  return (reconnect, delayMs) => {
+    waitMs = Math.min(Math.max(delayMs, waitMs * 2), MAX_RECONNECTION_MS);
+    const timer = setTimeout(reconnect, waitMs).unref();
+    return () => clearTimeout(timer);
   };
 }
 
@@ -210,7 +225,8 @@ export const ourFetch: FetchLike = async (url, { method, headers, body, signal }
   response.json = async () => {
     const value = await read();
     const found = [value].flat();
-    return found.every(isMessage) ? found.map(validMessage) : value;
+    const sent: { readonly id?: unknown } = Object(parseJson(String(body)));
+    return found.every(isMessage) ? found.map((each) => validMessage(each, (id) => id ?? sent.id)) : value;
   };
   return response as unknown as Response;
 };
@@ -255,8 +271,16 @@ async function connect(
 /** Makes the messages of a server valid before the library refuses them: null for what is left out, and fields that it forgot. */
 function tolerate(transport: Transport): void {
   let handle: Transport["onmessage"];
+  const pending = new Set<unknown>();
+  // Servers write null as the id of an error, and numbers as text. They answer in order.
+  const askedId = (id: unknown): unknown => {
+    const [oldest] = pending;
+    const asked = [...pending].find((each) => String(each) === String(id)) ?? (id == null ? oldest : id);
+    pending.delete(asked);
+    return asked;
+  };
   Object.defineProperty(transport, "onmessage", {
-    get: (): Transport["onmessage"] => handle && ((message, extra) => handle?.(validMessage(message), extra)),
+    get: (): Transport["onmessage"] => handle && ((message, extra) => handle?.(validMessage(message, askedId), extra)),
     set: (handler: Transport["onmessage"]) => {
       handle = handler;
     },
@@ -264,7 +288,10 @@ function tolerate(transport: Transport): void {
   const send = transport.send.bind(transport);
   transport.send = (message, options) => {
     const isRequest = "method" in message && "id" in message;
+    if ("method" in message && message.method === "notifications/cancelled")
+      pending.delete(message.params?.["requestId"]);
     if (!isRequest) return send(message, options);
+    pending.add(message.id);
     const onRequestStreamEnd = (): void => handle?.({ jsonrpc: "2.0", id: message.id, error: CUT_OFF });
     return send(message, { ...options, onRequestStreamEnd });
   };
@@ -276,13 +303,13 @@ const CUT_OFF = {
   message: "the connection ended before the answer; the call may have run all the same",
 };
 
-function validMessage(message: JSONRPCMessage): JSONRPCMessage {
-  if ("method" in message) return message;
+function validMessage(message: JSONRPCMessage, askedId: (id: unknown) => unknown): JSONRPCMessage {
+  if ("method" in message) return { ...message, jsonrpc: "2.0" };
   const { id, ...written }: Fields = { ...message };
   const { error, result } = written;
   // Servers write both members, with null for the one that does not apply.
   const outcome = error == null ? { result: validResult(result) } : { error: validError(error) };
-  return { jsonrpc: "2.0", id, ...outcome } as JSONRPCMessage; // the library checks the id
+  return { jsonrpc: "2.0", id: askedId(id), ...outcome } as JSONRPCMessage; // the library checks the id
 }
 
 function validError(error: unknown): object {

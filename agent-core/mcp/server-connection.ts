@@ -22,7 +22,8 @@ const CRASH_WINDOW_MS = 60_000;
 const AWAITED_RESTART_MS = 1_000;
 
 export type ServerState =
-  | { readonly kind: "starting" }
+  /** `error`: the server is connected, and its tools are late. */
+  | { readonly kind: "starting"; readonly error?: string }
   | { readonly kind: "on" }
   | { readonly kind: "needs-sign-in"; readonly error: string }
   /** `willRestart`: the connection restarts the server by itself. */
@@ -57,6 +58,9 @@ export type ConnectionOptions = {
   readonly log?: (line: string) => void;
 };
 
+/** Time for the answer to the first request for the tools, before the user is told. Milliseconds. */
+const LATE_MS = 10_000;
+const LATE = "it does not answer tools/list. Its tools come when it does";
 /** Minimum time between two requests for the lists. Milliseconds. */
 const RELOAD_INTERVAL_MS = 250;
 /** Longest such time: some servers announce a change at each request. Milliseconds. */
@@ -189,7 +193,11 @@ export class ServerConnection {
       const client = await openClient(config, folder, this.#ports(generation, await authProvider?.(config)));
       if (generation !== this.#generation) return void (await client.close().catch(() => undefined));
       this.#client = client;
-      this.#listing = await this.#list(client);
+      const listed = new AbortController();
+      const { clock = systemClock } = this.#options;
+      const late = (): void => this.#set({ kind: "starting", error: LATE });
+      clock.wait(LATE_MS, listed.signal).then(late, () => undefined); // the list is there
+      this.#listing = await this.#list(client).finally(() => listed.abort());
       if (generation === this.#generation && this.#client !== undefined) this.#set({ kind: "on" });
     } catch (error) {
       if (generation !== this.#generation || this.#state.kind !== "starting") return; // its end is reported already

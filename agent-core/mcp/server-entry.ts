@@ -77,7 +77,7 @@ export function problemOf({ config, toolsOff, lease }: ServerEntry): string | un
   const { state, listing } = lease.connection;
   switch (state.kind) {
     case "starting":
-      return undefined;
+      return state.error && ended(state.error);
     case "on": {
       const tools = listing.toolProblems.filter(({ name }) => offersTool(config, name) && !toolsOff.has(name));
       const lines = [...tools, ...listing.promptProblems].map(({ name, reason }) => `${name}: ${reason}`);

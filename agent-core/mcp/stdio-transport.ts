@@ -15,6 +15,8 @@ import { parseJson } from "../platform/json.ts";
  * A longer line would block the event loop, and one without an end would fill the memory. Bytes.
  */
 const MAX_MESSAGE_BYTES = 16 * 1024 ** 2;
+/** Lines of one message that are kept. */
+const MAX_LINES = 100_000;
 /** Start and end of a message that have its id. Bytes. */
 const ID_BYTES = 100;
 /** Last part of the server's stderr that is kept for the error of a failed start. Characters. */
@@ -49,6 +51,8 @@ export class StdioTransport implements Transport {
   /** Parts of a line that has not ended. */
   #parts: Buffer[] = [];
   #bytes = 0;
+  /** Lines of a message that has more than one. */
+  #open: string[] = [];
   /** Start and end of a message that is too long. */
   #skipped: { readonly head: string; tail: Buffer } | undefined;
   #stderr = "";
@@ -168,14 +172,19 @@ export class StdioTransport implements Transport {
 
   /** Drops what is not a message: some servers log to stdout by mistake, without a line feed too. */
   #receive(line: string): void {
-    const message = parseJson(line) ?? parseJson(line.slice(line.indexOf("{")));
+    const isInner = this.#open.length > 0 && /^\s/.test(line);
+    const own = isInner ? [] : messagesIn(parseJson(line) ?? parseJson(line.slice(line.indexOf("{"))));
+    // A message over several lines begins and ends with a bracket that is not indented.
+    if (own.length === 0 && (this.#open.length > 0 || /^[{[]\s*$/.test(line))) this.#open.push(line);
+    const messages = own.length > 0 || !/^[}\]]/.test(line) ? own : messagesIn(parseJson(this.#open.join("\n")));
+    if (messages.length > 0 || this.#open.length > MAX_LINES) this.#open = [];
     this.#noting ??= setTimeout(() => {
       this.#noting = undefined;
       void this.#server?.note();
     }, NOTE_MS).unref();
-    const messages = [message].flat().filter(isMessage); // older servers answer in lists
     for (const each of messages) this.#deliver(each);
-    if (messages.length === 0 && line.trim() !== "") this.onerror?.(new Error(`not a message: ${line.slice(0, 200)}`));
+    const isNothing = messages.length + this.#open.length === 0 && line.trim() !== "";
+    if (isNothing) this.onerror?.(new Error(`not a message: ${line.slice(0, 200)}`));
   }
 
   /** The library handles a notification in a microtask, and drops the progress of a call whose response came before that. */
@@ -185,9 +194,15 @@ export class StdioTransport implements Transport {
   }
 }
 
-/** The library checks the fields of a message when it handles the message. */
+/** The library checks the fields of a message when it handles the message. Servers forget the version in their answers. */
 export function isMessage(value: unknown): value is JSONRPCMessage {
-  return typeof value === "object" && value !== null && "jsonrpc" in value && value.jsonrpc === "2.0";
+  if (typeof value !== "object" || value === null) return false;
+  return "jsonrpc" in value || ("id" in value && ("result" in value || "error" in value));
+}
+
+/** Older servers answer in lists. */
+function messagesIn(value: unknown): readonly JSONRPCMessage[] {
+  return [value].flat().filter(isMessage);
 }
 
 /**
