@@ -25,173 +25,120 @@ export function isCheckCommand(command: string): boolean {
 const sums = z.tuple([z.number(), z.number(), z.number()]);
 export type Sums = z.infer<typeof sums>;
 
+const count = z.number().default(0);
+
 export const outcomeSchema = z.object({
-  prompts: z.number(),
-  corrections: z.number(),
+  prompts: count,
+  corrections: count,
   /** Rewinds and restores soon after a message. */
-  takenBack: z.number(),
+  takenBack: count,
   /** Permission requests that the user answered, and those that the user refused. */
-  asked: z.number(),
-  refused: z.number(),
-  turns: z.number(),
+  asked: count,
+  refused: count,
+  turns: count,
   /** Turns that ended in an error or at their limit. */
-  failedTurns: z.number(),
+  failedTurns: count,
   /** Stop reason of the last turn. */
-  ended: z.string().nullable(),
+  ended: z.string().nullable().default(null),
   /** Lines that the user reviewed, and those that the user kept. */
-  reviewed: z.number(),
-  kept: z.number(),
+  reviewed: count,
+  kept: count,
   /** 1 or 0: result of the last test or build since the last edit; null when none ran since. */
-  check: z.number().nullable(),
+  check: z.number().nullable().default(null),
   /** Requests that the provider refused as too long. */
-  overflows: z.number(),
-  escalations: z.number(),
+  overflows: count,
+  escalations: count,
   /** Calls and failures of each tool. A command that ran to its end did not fail, whatever its exit code. */
-  calls: z.record(z.string(), z.tuple([z.number(), z.number()])),
+  calls: z.record(z.string(), z.tuple([z.number(), z.number()])).default(() => ({})),
   /** Calls of a tool right after a call of it that failed, and runs of a delegated task after its first. */
-  repeats: z.number(),
+  repeats: count,
   /** Delegated tasks that were evaluated. */
-  evaluated: z.number(),
-  tokens: z.number(),
-  usd: z.number(),
+  evaluated: count,
+  tokens: count,
+  usd: count,
   /** Model of the last turn, as `provider:model`. */
-  model: z.string().nullable(),
-  turnMs: sums,
-  firstTokenMs: sums,
+  model: z.string().nullable().default(null),
+  turnMs: sums.default([0, 0, 0]),
+  firstTokenMs: sums.default([0, 0, 0]),
   /** Skills that reached the model as a whole. */
-  skills: z.array(z.string()),
+  skills: z.array(z.string()).default(() => []),
 });
 /** Outcomes of a session, or of one day of it. */
 export type Outcome = z.infer<typeof outcomeSchema>;
 
 export const progressSchema = z.object({
   /** Positions of the user's messages, and those before the last rewind with its count. */
-  positions: z.array(z.number()),
-  before: z.object({ positions: z.array(z.number()), counted: z.boolean() }).nullable(),
+  positions: z.array(z.number()).default(() => []),
+  before: z
+    .object({ positions: z.array(z.number()), counted: z.boolean() })
+    .nullable()
+    .default(null),
   /** Position of the last restore of files. */
-  restored: z.number().nullable(),
+  restored: z.number().nullable().default(null),
   /** The user took an edit back since the last message. */
-  undone: z.boolean().catch(false),
+  undone: z.boolean().default(false),
   /** Tool of the last call, if it failed. */
-  failed: z.string().nullable(),
-  finished: z.array(z.string()),
+  failed: z.string().nullable().default(null),
+  finished: z.array(z.string()).default(() => []),
   /** Arguments of terminal calls that have not finished. */
-  commands: z.record(z.string(), z.string()),
+  commands: z.record(z.string(), z.string()).default(() => ({})),
   /** Time of the last prompt. */
-  promptAt: z.number().nullable(),
+  promptAt: z.number().nullable().default(null),
 });
 /** State between two entries. */
 export type OutcomeProgress = z.infer<typeof progressSchema>;
 
-export function noOutcome(): Outcome {
-  return {
-    prompts: 0,
-    corrections: 0,
-    takenBack: 0,
-    asked: 0,
-    refused: 0,
-    turns: 0,
-    failedTurns: 0,
-    ended: null,
-    reviewed: 0,
-    kept: 0,
-    check: null,
-    overflows: 0,
-    escalations: 0,
-    calls: {},
-    repeats: 0,
-    evaluated: 0,
-    tokens: 0,
-    usd: 0,
-    model: null,
-    turnMs: [0, 0, 0],
-    firstTokenMs: [0, 0, 0],
-    skills: [],
-  };
-}
+export const noOutcome = (): Outcome => outcomeSchema.parse({});
 
-export function noProgress(): OutcomeProgress {
-  return {
-    positions: [],
-    before: null,
-    restored: null,
-    undone: false,
-    failed: null,
-    finished: [],
-    commands: {},
-    promptAt: null,
-  };
-}
+export const noProgress = (): OutcomeProgress => progressSchema.parse({});
+
+type Adder<Type extends JournalEntry["type"]> = (
+  outcome: Outcome,
+  progress: OutcomeProgress,
+  entry: EntryOf<Type>,
+) => void;
+
+/** Entries of other types are no outcome. */
+const adders: { readonly [Type in JournalEntry["type"]]?: Adder<Type> } = {
+  message: addMessage,
+  tool: addCall,
+  rewind: addRewind,
+  restore: (outcome, progress, { phase, position }) => {
+    if (phase === "begin") addRestore(outcome, progress, position);
+  },
+  "turn-end": addTurnEnd,
+  verdict: (outcome, progress, { lines, outcome: given }) => {
+    outcome.reviewed += lines;
+    if (given === "kept") outcome.kept += lines;
+    else progress.undone = true;
+  },
+  answer: (outcome, _, { request, by, outcome: given }) => {
+    if (request !== "permission" || by !== "user") return;
+    outcome.asked += 1;
+    if (given === "rejected") outcome.refused += 1;
+  },
+  compression: (outcome, _, { refused }) => {
+    if (refused === true) outcome.overflows += 1;
+  },
+  evaluation: (outcome, _, { retries = 0, decision }) => {
+    outcome.evaluated += 1;
+    if (retries > 0) outcome.repeats += 1;
+    if (decision === "escalate") outcome.escalations += 1;
+  },
+  usage: (outcome, _, { model, inputTokens, outputTokens, costUsd = 0 }) => {
+    outcome.model = model;
+    outcome.tokens += inputTokens + outputTokens;
+    outcome.usd += costUsd;
+  },
+  "skill-use": ({ skills }, _, { how, name }) => {
+    if (how !== "offered" && !skills.includes(name)) skills.push(name);
+  },
+};
 
 /** Adds an entry to `outcome` and `progress`. */
 export function addEntry(outcome: Outcome, progress: OutcomeProgress, entry: JournalEntry): void {
-  switch (entry.type) {
-    case "message":
-      addMessage(outcome, progress, entry);
-      return;
-    case "tool":
-      addCall(outcome, progress, entry);
-      return;
-    case "rewind":
-      addRewind(outcome, progress, entry);
-      return;
-    case "restore":
-      if (entry.phase === "begin") addRestore(outcome, progress, entry.position);
-      return;
-    case "turn-end":
-      addTurnEnd(outcome, progress, entry);
-      return;
-    case "verdict":
-      addVerdict(outcome, progress, entry);
-      return;
-    default:
-      addFact(outcome, entry);
-  }
-}
-
-type Other = Exclude<JournalEntry, { type: "message" | "tool" | "rewind" | "restore" | "turn-end" | "verdict" }>;
-
-/** Entries that need no state. */
-function addFact(outcome: Outcome, entry: Other): void {
-  switch (entry.type) {
-    case "answer":
-      addAnswer(outcome, entry);
-      return;
-    case "compression":
-      if (entry.refused === true) outcome.overflows += 1;
-      return;
-    case "evaluation":
-      addEvaluation(outcome, entry);
-      return;
-    case "usage":
-      outcome.model = entry.model;
-      outcome.tokens += entry.inputTokens + entry.outputTokens;
-      outcome.usd += entry.costUsd ?? 0;
-      return;
-    case "skill-use":
-      if (entry.how !== "offered" && !outcome.skills.includes(entry.name)) outcome.skills.push(entry.name);
-      return;
-    default:
-      return; // no outcome
-  }
-}
-
-function addVerdict(outcome: Outcome, progress: OutcomeProgress, verdict: EntryOf<"verdict">): void {
-  outcome.reviewed += verdict.lines;
-  if (verdict.outcome === "kept") outcome.kept += verdict.lines;
-  else progress.undone = true;
-}
-
-function addAnswer(outcome: Outcome, { request, by, outcome: given }: EntryOf<"answer">): void {
-  if (request !== "permission" || by !== "user") return;
-  outcome.asked += 1;
-  if (given === "rejected") outcome.refused += 1;
-}
-
-function addEvaluation(outcome: Outcome, { retries = 0, decision }: EntryOf<"evaluation">): void {
-  outcome.evaluated += 1;
-  if (retries > 0) outcome.repeats += 1;
-  if (decision === "escalate") outcome.escalations += 1;
+  const add = adders[entry.type] as Adder<JournalEntry["type"]> | undefined; // the table has it under its own type
+  add?.(outcome, progress, entry);
 }
 
 function addMessage(outcome: Outcome, progress: OutcomeProgress, { message, position, at }: EntryOf<"message">): void {
