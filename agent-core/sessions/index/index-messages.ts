@@ -56,9 +56,9 @@ export type ToIndex =
   | { readonly type: "close" };
 
 export type FromIndex =
-  | { readonly type: "answer"; readonly id: number; readonly answer: Answer<QuestionName> }
+  /** To a question, and at the end of an import. */
+  | { readonly type: "answer"; readonly id: number; readonly answer: Answer<QuestionName> | ImportReport }
   | { readonly type: "importing"; readonly id: number; readonly done: number; readonly total: number }
-  | { readonly type: "imported"; readonly id: number; readonly report: ImportReport }
   | { readonly type: "failure"; readonly id: number; readonly message: string }
   | { readonly type: "building"; readonly building: Building }
   | { readonly type: "log"; readonly line: string };

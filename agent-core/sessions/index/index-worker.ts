@@ -57,7 +57,7 @@ async function bringOver({ id, from }: Extract<ToIndex, { type: "import" }>): Pr
   try {
     const { importSessions } = await import("../import/import-sessions.ts");
     const { signal } = running;
-    send({ type: "imported", id, report: await importSessions({ from, ...place, progress, signal }) });
+    send({ type: "answer", id, answer: await importSessions({ from, ...place, progress, signal }) });
   } catch (error) {
     send({ type: "failure", id, message: messageOf(error) });
   } finally {

@@ -108,13 +108,10 @@ export class SessionIndex {
         this.#options.building?.(message.building);
         return;
       case "answer":
-        this.#take(worker, message.id)?.resolve(message.answer as never); // the type that its question expects
+        this.#take(worker, message.id)?.resolve(message.answer as never); // the type that its question or import expects
         return;
       case "importing":
         this.#importing.get(message.id)?.(message.done, message.total);
-        return;
-      case "imported":
-        this.#take(worker, message.id)?.resolve(message.report as never); // the type that its import expects
         return;
       case "failure":
         this.#take(worker, message.id)?.reject(new Error(message.message));
