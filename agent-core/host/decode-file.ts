@@ -61,17 +61,14 @@ async function readBytes(path: string, size: number, signal: AbortSignal): Promi
 
 /** `path` is for messages. */
 export async function decodeAny(path: string, bytes: Buffer): Promise<DecodedFile | FileFailure> {
-  const isMarked = /^(?:fffe|feff|0000feff)/.test(bytes.toString("hex", 0, 4));
-  if (!isMarked && !bytes.subarray(0, BINARY_PROBE_BYTES).includes(0)) {
-    const decoded = decodeUtf8(bytes);
-    if (decoded !== undefined) return decoded;
-  }
+  const hasZeros = bytes.subarray(0, BINARY_PROBE_BYTES).includes(0);
+  const decoded = hasZeros ? undefined : decodeUtf8(bytes);
+  if (decoded !== undefined) return decoded;
   // Few projects have such files, and the tables of all encodings take a tenth of a second to load.
   const { decodeOther } = await import("./other-encodings.ts");
   const other = decodeOther(bytes);
   if (other !== undefined) return { ok: true, ...other };
-  if (bytes.subarray(0, BINARY_PROBE_BYTES).includes(0))
-    return failure("binary", `${path} is a binary file (${bytes.length} bytes).`);
+  if (hasZeros) return failure("binary", `${path} is a binary file (${bytes.length} bytes).`);
   return failure("encoding", `${path} is no text in a known encoding, so an edit could damage it.`);
 }
 

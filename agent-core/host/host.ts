@@ -24,7 +24,7 @@ export type FileText = {
   /** `editor` when the text came from an open, possibly unsaved document. */
   readonly source: "disk" | "editor";
   /** A byte order mark precedes the text on the disk. */
-  readonly hasMark?: true;
+  readonly hasMark?: boolean;
   /** Encoding on the disk; absent for UTF-8. */
   readonly encoding?: string;
   /** The editor's own text is too large for a message, so unsaved changes are not known. */

@@ -13,15 +13,7 @@ export function nodeFiles(): HostFiles {
   return {
     async readText(path, signal) {
       const decoded = await readDecoded(path, signal);
-      if (!decoded.ok) return decoded;
-      const { text, hasMark, encoding } = decoded;
-      return {
-        ok: true,
-        text,
-        source: "disk",
-        ...(hasMark && { hasMark }),
-        ...(encoding !== undefined && { encoding }),
-      };
+      return decoded.ok ? { ...decoded, source: "disk" } : decoded;
     },
     async guardedWrite(write, signal) {
       const written = await writes.run(write.path, () => guardedWrite(write, signal));

@@ -39,10 +39,11 @@ export function nodeSearch({ ripgrep }: NodeSearchOptions = {}): HostSearch {
       const root = await stat(request.root).catch(() => undefined);
       if (root === undefined) return { ok: false, message: `${request.root} does not exist.` };
       if (program === undefined) program = findProgram("rg") ?? null;
+      const builtIn = request.target === "files" ? searchFiles : searchContent;
       const byRipgrep = program === null ? undefined : await completeSearch(program, request, signal);
       // ripgrep looks for the bytes of UTF-8, which a file in another encoding does not have.
       const isMissed = byRipgrep?.ok && byRipgrep.hits.length === 0 && isBeyondAscii(request);
-      const result = byRipgrep === undefined || isMissed ? await builtInSearch(request, signal) : byRipgrep;
+      const result = byRipgrep === undefined || isMissed ? await builtIn(request, signal) : byRipgrep;
       return result.ok ? inOrder(request, result) : result;
     },
   };
@@ -223,11 +224,6 @@ function textOf(value: z.infer<typeof bytesOrText>): string {
 
 /** Time for one search: a pattern that backtracks without end must not hold the agent. Milliseconds. */
 const TIME_LIMIT_MS = 20_000;
-
-/** JavaScript's regular expressions, and a time limit. */
-async function builtInSearch(request: SearchRequest, signal: AbortSignal): Promise<SearchResult> {
-  return request.target === "files" ? searchFiles(request, signal) : searchContent(request, signal);
-}
 
 async function searchFiles(request: SearchRequest, signal: AbortSignal): Promise<SearchResult> {
   const matches = matcherOf(request);

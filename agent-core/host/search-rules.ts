@@ -157,15 +157,15 @@ const POSIX = new Map(
 );
 
 /** Escapes of other dialects, as lines need them. */
-const ESCAPES: Readonly<Record<string, string>> = {
-  "\\h": "[ \\t]",
-  "\\H": "[^ \\t]",
-  "\\A": "^",
-  "\\Z": "$",
-  "\\z": "$",
-  "\\R": "\\r?\\n",
-  "\\K": "",
-  "\\G": "",
+const ESCAPES: Record<string, string> = {
+  h: "[ \\t]",
+  H: "[^ \\t]",
+  A: "^",
+  Z: "$",
+  z: "$",
+  R: "\\r?\\n",
+  K: "",
+  G: "",
 };
 /** A class, a quotation, an escape, a possessive quantifier, an atomic group, or a comment. */
 const PARTS = /\[\^?\]?(?:\\.|\[:\w+:\]|[^\]\\])*\]|\\Q.*?(?:\\E|$)|\\.|[*+?}]\+|\(\?>|\(\?#[^)]*\)/gs;
@@ -176,7 +176,7 @@ export function commonPattern(pattern: string): string {
     if (part.startsWith("[")) return part.replaceAll(/\\./gs, (each) => (each === "\\h" ? " \\t" : each));
     if (part.startsWith("\\Q")) return escapePattern(part.slice(2).replace(/\\E$/, ""));
     if (part.startsWith("(?")) return part === "(?>" ? "(?:" : "";
-    return part.startsWith("\\") ? (ESCAPES[part] ?? part) : part.slice(0, 1);
+    return part.startsWith("\\") ? (ESCAPES[part.slice(1)] ?? part) : part.slice(0, 1);
   });
 }
 
@@ -191,9 +191,7 @@ function translated(pattern: string): string {
 
 /** Regular expression, or the reason why the pattern is not valid. */
 export function compile({ pattern, isPlain = false }: SearchRequest): RegExp | string {
-  const { flags = "", rest = "" } = /^\(\?(?<flags>[ims]+)\)(?<rest>[\s\S]*)$/.exec(pattern)?.groups ?? {
-    rest: pattern,
-  };
+  const [, flags = "", rest = ""] = /^(?:\(\?([ims]+)\))?([\s\S]*)$/.exec(pattern) ?? [];
   const source = isPlain ? escapePattern(pattern) : translated(rest);
   const withFlags = `gm${flags.replaceAll("m", "")}`;
   try {

@@ -93,6 +93,9 @@ const WRAPPED = /^(?:\[[^\]]*\]\((.+)\)|<(.+)>|["'`*“]+(.+?)["'`*”]+|\((.+)\
 /** Lines behind a path, as compilers, editors, GitHub and people write them. */
 const LINES = /(?::L?\d+(?:[-:]L?\d+)*|#L\d+.*|\(\d+, ?\d+\)|,? \(?(?:lines? |L)\d+(?:-L?\d+)?\)?)$/;
 
+const ofOctal = (bytes: string): Buffer =>
+  Buffer.from((bytes.match(/\d+/g) ?? []).map((byte) => Number.parseInt(byte, 8)));
+
 function unescaped(text: string): string {
   return attempt(() => decodeURIComponent(text)) ?? text;
 }
@@ -109,15 +112,7 @@ const WRITINGS: readonly ((text: string) => string)[] = [
   (text) => text.replace(WRAPPED, "$1$2$3$4"),
   (text) => text.replace(ADDRESS, "").replace(/^\/(?=[a-z]:)/i, ""),
   // git writes the bytes of letters beyond ASCII so.
-  (text) =>
-    text.replaceAll(/(?:\\[0-3][0-7]{2})+/g, (bytes) =>
-      Buffer.from(
-        bytes
-          .split("\\")
-          .slice(1)
-          .map((byte) => Number.parseInt(byte, 8)),
-      ).toString(),
-    ),
+  (text) => text.replaceAll(/(?:\\[0-3][0-7]{2})+/g, (bytes) => ofOctal(bytes).toString()),
   (text) => text.replace(/^[ab]\//, ""),
   (text) => text.replaceAll(/\\(?=[\s()[\]&'"])/g, ""),
   (text) => text.replaceAll("\\", "/"),

@@ -138,14 +138,8 @@ async function searchAll(
   roots: readonly string[],
   signal: AbortSignal,
 ): Promise<SearchResult> {
-  const query = {
-    target,
-    pattern,
-    isPlain,
-    contextLines,
-    hits: HITS[mode],
-    ...(fileGlob !== undefined && { fileGlob }),
-  };
+  const glob = fileGlob === undefined ? {} : { fileGlob };
+  const query = { target, pattern, isPlain, contextLines, hits: HITS[mode], ...glob };
   let all: SearchResult | undefined;
   for (const root of roots) {
     const found = await search.search({ ...query, root }, signal);

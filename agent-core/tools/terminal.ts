@@ -98,11 +98,7 @@ class Passwords {
   /** Types a password into a pseudo-terminal that hides it. False: the user gave none. */
   async type(running: RunningCommand, command: string): Promise<boolean> {
     const { head, tail } = await running.output();
-    const prompt =
-      plainText(tail || head)
-        .trimEnd()
-        .split("\n")
-        .at(-1) ?? "";
+    const prompt = /.*$/.exec(plainText(tail || head).trimEnd())?.[0] ?? "";
     const question = { prompt, command, isPrivileged: false, isRetry: this.#typed };
     const answer = await this.ask(question, this.#context.signal);
     if (answer.kind !== "given") return false;
@@ -172,7 +168,7 @@ function start(
 ): Promise<RunningCommand> {
   const { host, signal, show, sandbox, writable } = context;
   const live = new LiveText();
-  const takesInput = (background || host.terminals.seesWaiting) && !readsAnyPipe(command);
+  const takesInput = (background || host.terminals.seesWaiting) && !READERS.test(command);
   return host.terminals.start(
     {
       command,
@@ -264,14 +260,8 @@ async function placeNotes(isOk: boolean, { sandbox, processes }: ToolContext): P
 async function register({ input, before, running }: Started, { processes, sandbox }: ToolContext) {
   const seenBytes = (await running.read(0, 0)).totalBytes;
   const { command, watch = [] } = input;
-  return processes.add({
-    command,
-    folder: before.folder,
-    running,
-    seenBytes,
-    watch,
-    isSandboxed: sandbox !== undefined,
-  });
+  const isSandboxed = sandbox !== undefined;
+  return processes.add({ command, folder: before.folder, running, seenBytes, watch, isSandboxed });
 }
 
 async function resultOf(running: RunningCommand, note: string, ok: boolean): Promise<ToolResult> {
@@ -288,10 +278,5 @@ function free(running: RunningCommand): Promise<void> {
   return running.release().catch(() => undefined); // a terminal that stays open does not change the result
 }
 
-/** Programs that read their input instead of files whenever the input is not a terminal. */
+/** Programs that read an open input instead of files, and would wait where they should search. */
 const READERS = /(?:^|[\s;&|(`/])(?:rg|ag|ack|fzf)(?:\s|$)/;
-
-/** True when an open input would make the command wait where it should search. */
-function readsAnyPipe(command: string): boolean {
-  return READERS.test(command);
-}

@@ -160,15 +160,9 @@ export function outputOf(content: readonly ToolCallContent[]): readonly string[]
   return content.flatMap((each) => {
     if (each.type !== "content" || each.content.type !== "text") return [];
     const lines = containedText(each.content.text).replaceAll("\t", "    ").split("\n");
-    const isFenced = /^`{3,}/.test(lines[0] ?? "");
-    return (
-      isFenced
-        ? lines.slice(
-            1,
-            lines.findLastIndex((line) => /^`{3,}$/.test(line)),
-          )
-        : lines
-    ).filter((line) => line.trim() !== "");
+    const end = lines.findLastIndex((line) => /^`{3,}$/.test(line));
+    const inner = /^`{3,}/.test(lines[0] ?? "") ? lines.slice(1, end) : lines;
+    return inner.filter((line) => line.trim() !== "");
   });
 }
 

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { hasCode } from "../../agent-core/platform/errors.ts";
+import { parseJson } from "../../agent-core/platform/json.ts";
 
 /** More are dropped at the next start. */
 const MAX_PROMPTS = 500;
@@ -47,18 +47,9 @@ function read(file: string): string[] {
   try {
     return readFileSync(file, "utf8")
       .split("\n")
-      .flatMap((text) => (text === "" ? [] : parsed(text)));
-  } catch (error) {
-    if (hasCode(error, "ENOENT")) return [];
-    return [];
-  }
-}
-
-function parsed(text: string): readonly string[] {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "string" ? [value] : [];
+      .map(parseJson)
+      .filter((prompt) => typeof prompt === "string"); // a line may be torn
   } catch {
-    return []; // a torn line
+    return [];
   }
 }

@@ -1,6 +1,7 @@
 /** Prompts beside the session: questions that leave no trace, and work in the background. */
 import type { SessionUpdate } from "@zed-industries/agent-client-protocol";
 import { counted } from "../../agent-core/platform/counted.ts";
+import { messageOf } from "../../agent-core/platform/errors.ts";
 import type { ChatAgent } from "./chat-agent.ts";
 
 /** The session that shows the answers. */
@@ -47,10 +48,7 @@ export class SideWork {
     const { sessionId } = await agent.open({ cwd: this.#shown.cwd });
     this.#shown.note(`In the background: ${prompt}`);
     const ended = this.#run(agent, sessionId, prompt).catch((error: unknown) =>
-      this.#shown.note(
-        `In the background: ${prompt}: ${error instanceof Error ? error.message : String(error)}`,
-        "error",
-      ),
+      this.#shown.note(`In the background: ${prompt}: ${messageOf(error)}`, "error"),
     );
     onChange(this.#works.size);
     void ended.finally(() => onChange(this.#works.size));
