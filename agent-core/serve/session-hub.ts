@@ -148,10 +148,9 @@ export class SessionHub {
     }
     link.agent = agent;
     const result = fieldsOf(response.result);
-    const capabilities = fieldsOf(result["agentCapabilities"]);
     const { machine, roots } = this.#options;
     const serve: HermesServeFacts = { machine, roots: [...roots.folders] };
-    const { params: agentCapabilities } = withMeta({ params: capabilities }, { serve });
+    const agentCapabilities = withFacts(fieldsOf(result["agentCapabilities"]), { serve });
     link.answer(id, { result: { ...result, agentCapabilities } });
   }
 
@@ -256,7 +255,7 @@ export class SessionHub {
 
   #openedBy(session: HeldSession, result: unknown): Readonly<Record<string, unknown>> {
     session.opened = fieldsOf(result);
-    return numbered(session.opened, { seq: session.seq });
+    return withFacts(session.opened, { seq: session.seq });
   }
 
   /** Loads or resumes a session: one that is open goes on, in the hands of another connection. */
@@ -277,11 +276,11 @@ export class SessionHub {
       const seq = await session.replayAll((upTo) => this.#storedUpdates(session, upTo));
       call.opens = { session, seq };
       session.askAgain();
-      return this.#finish(call, { result: numbered(session.opened, { seq: session.seq }) });
+      return this.#finish(call, { result: withFacts(session.opened, { seq: session.seq }) });
     }
     const after = readMeta(HermesResumeMeta, _meta)?.after;
     const isComplete = after === undefined || session.catchUp(after);
-    this.#finish(call, { result: numbered(session.opened, { seq: session.seq, isComplete }) });
+    this.#finish(call, { result: withFacts(session.opened, { seq: session.seq, isComplete }) });
     session.askAgain();
   }
 
@@ -395,7 +394,7 @@ export class SessionHub {
   }
 }
 
-/** The response of an opened session with facts in `_meta.hermes`. */
-function numbered(opened: Readonly<Record<string, unknown>>, facts: object): Readonly<Record<string, unknown>> {
-  return withMeta({ params: opened }, facts).params;
+/** A record of the protocol with facts in `_meta.hermes`. */
+function withFacts(record: Readonly<Record<string, unknown>>, facts: object): Readonly<Record<string, unknown>> {
+  return withMeta({ params: record }, facts).params;
 }

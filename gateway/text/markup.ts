@@ -204,18 +204,9 @@ function inline(tokens: readonly Token[], dialect: Dialect): string {
 }
 
 function span(token: Token, content: string, dialect: Dialect): string {
-  switch (token.type) {
-    case "strong_open":
-      return dialect.strong[0] + content + dialect.strong[1];
-    case "em_open":
-      return dialect.em[0] + content + dialect.em[1];
-    case "s_open":
-      return dialect.s[0] + content + dialect.s[1];
-    case "link_open":
-      return dialect.link(content, String(token.attrGet("href") ?? ""));
-    default:
-      return content;
-  }
+  if (token.type === "link_open") return dialect.link(content, String(token.attrGet("href") ?? ""));
+  const mark = (["strong", "em", "s"] as const).find((name) => token.type === `${name}_open`);
+  return mark === undefined ? content : dialect[mark][0] + content + dialect[mark][1];
 }
 
 function word(token: Token, dialect: Dialect): string {
