@@ -84,13 +84,14 @@ async function act(services: Services, { path, branch, baseBranch }: HermesWorkt
   ];
   const agent = await services.worker.agent();
   const { files, total } = await call(agent, worktreeMethods.changes, { cwd: path });
-  const preview = vscode.l10n.t("Changes of {0}: {1} of {2} files", branch, files.length, total);
+  const name = vscode.l10n.t("Changes of {0}", branch);
+  const preview = files.length === total ? name : vscode.l10n.t("{0}: {1} of {2} files", name, files.length, total);
   if (files.length > 0) await services.checkpoints.show(preview, files, { areBefore: true });
   // The preview can be read and scrolled below the list.
   const step = await vscode.window.showQuickPick(steps, { title: branch, ignoreFocusOut: true });
   if (step === undefined) return;
   const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs);
-  await vscode.window.tabGroups.close(tabs.filter(({ label }) => label === preview));
+  await vscode.window.tabGroups.close(tabs.filter(({ label }) => label.startsWith(preview)));
   if (step.end === undefined) {
     await vscode.commands.executeCommand("vscode.openFolder", vscode.Uri.file(path), { forceNewWindow: true });
     return;

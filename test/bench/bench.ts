@@ -34,6 +34,7 @@ import { measureStart } from "./start.ts";
 import { measureTerminal } from "./terminal.ts";
 import { measureVerdicts } from "./verdicts.ts";
 import { measureWeb } from "./web.ts";
+import { measureWorktrees } from "./worktrees.ts";
 
 const PACKAGE = "dist/hermes-vscode.vsix";
 
@@ -47,6 +48,7 @@ const measurements = {
   health: measureHealthReport,
   "long-sessions": measureLongSessions,
   "many-turns": measureManyTurns,
+  worktrees: measureWorktrees,
   edits: measureEdits,
   search: measureSearch,
   mentions: measureMentions,

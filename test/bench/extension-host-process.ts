@@ -1,4 +1,5 @@
-// An extension host of its own: activates the extension, sends one prompt, and prints how long each blocked the process.
+// An extension host of its own: activates the extension, sends one prompt, shows the tree of agents, and prints how long each
+// blocked the process.
 import { join } from "node:path";
 import { HostMessage } from "../../agent-core/protocol/panel-events.ts";
 import { loadExtension } from "../support/panel/load-extension.ts";
@@ -41,6 +42,42 @@ function processorMs(): number {
   return (user + system) / 1_000;
 }
 
+type Tree = {
+  readonly onDidChangeTreeData: (listener: () => void) => void;
+  getChildren(parent?: object): Promise<readonly object[]>;
+  getTreeItem(element: object): object;
+};
+let tree: Tree | undefined;
+let showTree: ((change: { readonly visible: boolean }) => void) | undefined;
+const createTreeView = (id: string, { treeDataProvider }: { readonly treeDataProvider: Tree }) => {
+  const isAgents = id === "hermes.agents";
+  if (isAgents) tree = treeDataProvider;
+  const onDidChangeVisibility = (listener: typeof showTree): void => {
+    if (isAgents) showTree = listener;
+  };
+  return { visible: true, onDidChangeVisibility, dispose: () => undefined };
+};
+Object.assign(Reflect.get(vscode.api, "window"), { createTreeView });
+
+/** Draws the tree anew, as for a user who opens the view. */
+async function drawAgents(): Promise<{ readonly ms: number; readonly rows: number }> {
+  if (tree === undefined) throw new Error("The extension has no tree of agents.");
+  const { promise: changed, resolve } = Promise.withResolvers<void>();
+  tree.onDidChangeTreeData(resolve);
+  const before = processorMs();
+  showTree?.({ visible: true });
+  await changed;
+  let rows = 0;
+  for (const group of await tree.getChildren()) {
+    tree.getTreeItem(group);
+    for (const row of await tree.getChildren(group)) {
+      tree.getTreeItem(row);
+      rows += 1;
+    }
+  }
+  return { ms: processorMs() - before, rows };
+}
+
 const start = processorMs();
 const { extension } = loadExtension(vscode.api);
 extension.activate(vscode.context);
@@ -51,14 +88,17 @@ vscode.receive({ type: "ready", epoch: "", next: 0 });
 vscode.receive({ type: "prompt", text: "Tell me something long." });
 isSent = true;
 const blocks: number[] = [];
+/** The block with the first update of the answer. */
+let first: number | undefined;
 let last = processorMs();
 const beat = setInterval(() => {
   const now = processorMs();
+  if (begun !== undefined) first ??= now - last;
   if (begun !== undefined && performance.now() - begun > SETTLING_MS) blocks.push(now - last);
   last = now;
 }, 1);
 await ended.promise;
 clearInterval(beat);
-process.stdout.write(JSON.stringify({ activation, longest: Math.max(...blocks) }));
+process.stdout.write(JSON.stringify({ activation, first, longest: Math.max(...blocks), agents: await drawAgents() }));
 await extension.deactivate();
 process.exit();

@@ -32,8 +32,11 @@ describe("sessions side by side", () => {
   const mergeWorktree = async (): Promise<void> => {
     await window.runCommand("Hermes: Manage Worktrees…");
     await window.quickInput.getByText("hermes/").click();
+    const preview = window.page.locator(".tab", { hasText: "Changes of hermes/" });
+    await preview.waitFor();
     await window.picture("worktree-end");
     await window.quickInput.getByText("Merge into main").click();
+    await preview.waitFor({ state: "detached" });
   };
 
   afterAll(async () => {

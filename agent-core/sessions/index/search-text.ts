@@ -113,9 +113,9 @@ export type Snippet = {
   readonly marks: readonly (readonly [start: number, end: number])[];
 };
 
-/** Part of a message around the first match, in one line; without a match, its start. */
+/** Part of a message around the first match, in one line of plain text; without a match, its start. */
 export function snippetOf(text: string, query: string): Snippet {
-  const line = text.replaceAll(/\s+/g, " ");
+  const line = withoutMarkup(text).replaceAll(/\s+/g, " ").trim();
   const places = placesIn(line, query);
   const start = Math.max(0, (places[0]?.index ?? 0) - BEFORE_CHARS);
   const head = start > 0 ? "…" : "";
@@ -125,6 +125,16 @@ export function snippetOf(text: string, query: string): Snippet {
     return from < 0 || from + word.length > cut.length ? [] : [[from + head.length, from + word.length + head.length]];
   });
   return { snippet: `${head}${cut}${start + SNIPPET_CHARS < line.length ? "…" : ""}`, marks };
+}
+
+/** Text of a Markdown message: without fences, heads of blocks, targets of links, and pairs of marks around words. */
+function withoutMarkup(text: string): string {
+  return text
+    .replaceAll(/^ *(?:`{3,}|~{3,}).*$/gm, "")
+    .replaceAll(/^[ \t]*(?:(?:#{1,6}|>|[-*+])[ \t]+)+/gm, "")
+    .replaceAll(/(?<![\w\])])!?\[([^\]\n]*)\]\([^)\s]*\)/g, "$1")
+    .replaceAll(/(?<![^\s(])(\*{1,3}|~~)(\S|\S[^\n]*?\S)\1(?![^\s.,;:!?)])/g, "$2")
+    .replaceAll(/(?<![^\s(])(`+)(\S|\S[^\n]*?\S)\1(?![^\s.,;:!?)])/g, "$2");
 }
 
 /** A normalised word of the query. `isBegun`: it also matches longer words. */

@@ -31,3 +31,24 @@ test("a long text is shown from shortly before the first match", () => {
 test("without a match it begins as the text does", () => {
   expect(snippetOf("two\n lines", "none")).toEqual({ snippet: "two lines", marks: [] });
 });
+
+test("a snippet has the words of a Markdown message, without its marks", () => {
+  const text =
+    "## The **total** is wrong\n\n> - `sum()` in [cart.js](src/cart.js) adds *every* price, ~~not~~ **the `net` one**.\n\n```js\nreturn a * b * c;\n```\n1. Run `npm test`";
+  const { snippet, marks } = snippetOf(text, "wrong");
+  expect(snippet).toBe(
+    "The total is wrong sum() in cart.js adds every price, not the net one. return a * b * c; 1. Run npm test",
+  );
+  expect(marks.map(([start, end]) => snippet.slice(start, end))).toEqual(["wrong"]);
+});
+
+test.each([
+  "2 * 3 * 4 = 24",
+  "src/*.ts and lib/*.js",
+  "a_b __init__ -x --flag",
+  "x[0](y) ** 2",
+  "#5 and C# `",
+  "-1 > 0 |",
+])("a snippet leaves a text alone that only looks like Markdown: %s", (text) => {
+  expect(snippetOf(text, "none").snippet).toBe(text);
+});
