@@ -33,7 +33,7 @@ globalThis.firstPaint = () => new Promise((resolve) => {
 });
 // Types a text letter by letter; gives the time that the page was busy with each letter. Milliseconds.
 globalThis.typeInComposer = async (text) => {
-  const composer = document.querySelector(".composer .draft-field > textarea");
+  const composer = document.querySelector(".composer .draft-text > textarea");
   composer.focus();
   const times = [];
   for (const letter of text) {

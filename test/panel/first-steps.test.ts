@@ -20,12 +20,14 @@ const ENTER_OF_INPUT_METHOD = new Function(
   `field.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", keyCode: 229, bubbles: true, cancelable: true }));`,
 ) as (element: unknown) => void;
 
-/** True when the field shows the whole hint. */
-const HINT_FITS = `((field) => {
+/** The hint that the field shows, and true when it is whole. */
+const HINT = `((field) => {
   const { font, paddingLeft, paddingRight } = getComputedStyle(field);
+  const short = getComputedStyle(field.parentElement, "::before").content;
+  const hint = short === "none" ? field.placeholder : JSON.parse(short);
   const canvas = Object.assign(document.createElement("canvas").getContext("2d"), { font });
   const room = field.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight);
-  return canvas.measureText(field.placeholder).width <= room;
+  return [hint, canvas.measureText(hint).width <= room];
 })(document.querySelector(".composer textarea"))`;
 
 // The panel where the user needs a next step: before the first message, after an error, after a plan.
@@ -125,15 +127,19 @@ describe("next steps in the panel", () => {
     await expect.poll(() => panel().page.locator(":focus").getAttribute("aria-label")).toBe("Message Hermes");
   });
 
-  test("the hint of the message field is whole at the usual widths of the side bar", async () => {
-    const hintFits = async (): Promise<unknown> => {
-      await panel().setWidth(290);
-      return panel().page.evaluate(HINT_FITS);
+  test("the hint of the message field is whole at each width of the side bar", async () => {
+    const hintAt = async (width: number): Promise<unknown> => {
+      await panel().setWidth(width);
+      return panel().page.evaluate(HINT);
     };
-    expect(await hintFits()).toBe(true);
+    for (const width of [200, 290]) expect(await hintAt(width)).toEqual(["Ask Hermes…", true]);
     await panel().feed({ kind: "prompt", id: "p0", text: "Wait" });
     await panel().page.getByPlaceholder("Queue… (Ctrl+Enter: now)").waitFor();
-    expect(await hintFits()).toBe(true);
+    expect(await hintAt(290)).toEqual(["Queue… (Ctrl+Enter: now)", true]);
+    expect(await hintAt(200)).toEqual(["Queue…", true]);
+    await panel().page.getByLabel("Message Hermes").fill("typed");
+    expect(await hintAt(200)).not.toEqual(["Queue…", true]);
+    await panel().page.getByLabel("Message Hermes").fill("");
     await panel().reset();
   });
 

@@ -303,8 +303,7 @@ function api({ language, isWeb, ...parts }: Parts): object {
     FileSystemError,
     ChatResponseTurn,
     Location: class {},
-    ThemeColor: class {},
-    ThemeIcon: class {},
+    ...{ ThemeColor: class {}, ThemeIcon: class {}, TreeItem: class {} },
     version: "0.0.0",
     env: {
       appName: "Panel",

@@ -12,6 +12,7 @@ import { ComposerFoot } from "./composer-foot.tsx";
 import { DraftField } from "./draft-field.tsx";
 
 const QUEUE_HINTS = { own: t("Queue… (Ctrl+Enter: now)"), foreign: t("Queue a message…") } as const;
+const SHORT_HINT = t("Queue…");
 
 export function Composer() {
   const panel = usePanel();
@@ -39,6 +40,7 @@ export function Composer() {
         <DraftField
           label={t("Message {0}", agentName)}
           placeholder={running ? QUEUE_HINTS[isForeign ? "foreign" : "own"] : t("Ask {0}…", agentName)}
+          shortHint={running ? SHORT_HINT : undefined}
           draft={draft}
           commands={commands}
           focus={panel.composerFocus.value}

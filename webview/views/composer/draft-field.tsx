@@ -18,6 +18,8 @@ type DraftFieldProps = {
   readonly label: string;
   readonly draft: Signal<Draft>;
   readonly placeholder?: string;
+  /** In place of a placeholder that does not fit. */
+  readonly shortHint?: string | undefined;
   readonly commands?: readonly AvailableCommand[];
   /** A change of this number focuses the field; 0 does not. */
   readonly focus: number;
@@ -32,7 +34,7 @@ type DraftFieldProps = {
 const NO_COMMANDS: readonly AvailableCommand[] = [];
 
 export function DraftField(props: DraftFieldProps) {
-  const { label, draft, placeholder, commands = NO_COMMANDS, focus, onKey, suggestion, children } = props;
+  const { label, draft, placeholder, shortHint, commands = NO_COMMANDS, focus, onKey, suggestion, children } = props;
   const panel = usePanel();
   const { text, attachments, note } = draft.value;
   const field = useRef<HTMLTextAreaElement>(null);
@@ -66,27 +68,29 @@ export function DraftField(props: DraftFieldProps) {
           {note}
         </p>
       )}
-      <textarea
-        ref={field}
-        rows={1}
-        dir="auto"
-        value={text}
-        aria-label={label}
-        aria-autocomplete="list"
-        aria-controls={list && "completion"}
-        aria-activedescendant={list && list.rows.length > 0 ? `completion-${completion.chosen}` : undefined}
-        placeholder={placeholder}
-        onInput={(event) => {
-          draft.value = withText(draft.peek(), event.currentTarget.value);
-          completion.onType();
-        }}
-        onPaste={(event) => paste(event, panel, draft)}
-        onKeyDown={onKeyDown}
-        onKeyUp={completion.onCaret}
-        onClick={completion.onCaret}
-        onFocus={completion.onCaret}
-        onBlur={completion.onBlur}
-      />
+      <div class="draft-text" data-short-hint={shortHint}>
+        <textarea
+          ref={field}
+          rows={1}
+          dir="auto"
+          value={text}
+          aria-label={label}
+          aria-autocomplete="list"
+          aria-controls={list && "completion"}
+          aria-activedescendant={list && list.rows.length > 0 ? `completion-${completion.chosen}` : undefined}
+          placeholder={placeholder}
+          onInput={(event) => {
+            draft.value = withText(draft.peek(), event.currentTarget.value);
+            completion.onType();
+          }}
+          onPaste={(event) => paste(event, panel, draft)}
+          onKeyDown={onKeyDown}
+          onKeyUp={completion.onCaret}
+          onClick={completion.onCaret}
+          onFocus={completion.onCaret}
+          onBlur={completion.onBlur}
+        />
+      </div>
       {children}
     </div>
   );

@@ -192,7 +192,8 @@ function contentOf(
 function noteOf(mentions: Mentions | undefined): string | undefined {
   if (mentions === undefined) return t("Searching…");
   if (!mentions.isComplete) return t("Still indexing the workspace…");
-  return mentions.items.length === 0 && mentions.query !== "" ? t("No match") : undefined;
+  if (mentions.query === "") return t("Type a name: files and folders, # for symbols.");
+  return mentions.items.length === 0 ? t("No match") : undefined;
 }
 
 function mentionRows(word: CompletedWord, mentions: Mentions | undefined, choosing: Choosing): readonly ListRow[] {

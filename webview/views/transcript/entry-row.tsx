@@ -65,7 +65,7 @@ function labelOf(entry: Entry): string | undefined {
     case "user":
       return t("You");
     case "answer":
-      return t("Answer");
+      return t("The agent's answer");
     case "thought":
       return t("Thoughts");
     case "tool":
