@@ -1,6 +1,7 @@
 // An extension host of its own: activates the extension, sends one prompt, shows the tree of agents, and prints how long each
 // blocked the process.
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { HostMessage } from "../../agent-core/protocol/panel-events.ts";
 import { loadExtension } from "../support/panel/load-extension.ts";
 import { ThinVSCode } from "../support/panel/thin-vscode.ts";
@@ -9,6 +10,8 @@ import { ThinVSCode } from "../support/panel/thin-vscode.ts";
 const SETTLING_MS = 500;
 
 const root = process.argv[2] ?? "";
+/** Stored sessions of the home. */
+const SESSIONS = Number(process.argv[3]);
 const ended = Promise.withResolvers<void>();
 let isSent = false;
 /** Time of the answer's first update. */
@@ -43,7 +46,6 @@ function processorMs(): number {
 }
 
 type Tree = {
-  readonly onDidChangeTreeData: (listener: () => void) => void;
   getChildren(parent?: object): Promise<readonly object[]>;
   getTreeItem(element: object): object;
 };
@@ -62,11 +64,8 @@ Object.assign(Reflect.get(vscode.api, "window"), { createTreeView });
 /** Draws the tree anew, as for a user who opens the view. */
 async function drawAgents(): Promise<{ readonly ms: number; readonly rows: number }> {
   if (tree === undefined) throw new Error("The extension has no tree of agents.");
-  const { promise: changed, resolve } = Promise.withResolvers<void>();
-  tree.onDidChangeTreeData(resolve);
   const before = processorMs();
   showTree?.({ visible: true });
-  await changed;
   let rows = 0;
   for (const group of await tree.getChildren()) {
     tree.getTreeItem(group);
@@ -99,6 +98,8 @@ const beat = setInterval(() => {
 }, 1);
 await ended.promise;
 clearInterval(beat);
+// The index is complete when the list has all sessions.
+while ((await drawAgents()).rows < SESSIONS) await delay(SETTLING_MS);
 process.stdout.write(JSON.stringify({ activation, first, longest: Math.max(...blocks), agents: await drawAgents() }));
 await extension.deactivate();
 process.exit();

@@ -24,7 +24,7 @@ type HostFigures = {
   readonly activation: number;
   readonly first: number;
   readonly longest: number;
-  readonly agents: { readonly ms: number; readonly rows: number };
+  readonly agents: { readonly ms: number };
 };
 
 export async function measureExtensionHost(): Promise<readonly Row[]> {
@@ -33,8 +33,6 @@ export async function measureExtensionHost(): Promise<readonly Row[]> {
   try {
     const figures: HostFigures[] = [];
     for (let round = 0; round < ROUNDS; round += 1) figures.push(await run(join(root, `${round}`), portOf(model)));
-    const [least = 0] = figures.map(({ agents }) => agents.rows).toSorted((one, other) => one - other);
-    if (least < SESSIONS) throw new Error(`The tree of agents has ${least} of ${SESSIONS} sessions.`);
     return [
       {
         what: "extension: load of the bundle and activation",
@@ -81,7 +79,7 @@ async function run(root: string, port: number): Promise<HostFigures> {
   }
   const env = { ...process.env, HERMES_LOCAL_SERVERS: "off" };
   const script = join(import.meta.dirname, "extension-host-process.ts");
-  const { stdout } = await promisify(execFile)(process.execPath, [script, root], { env });
+  const { stdout } = await promisify(execFile)(process.execPath, [script, root, String(SESSIONS)], { env });
   return JSON.parse(stdout);
 }
 
