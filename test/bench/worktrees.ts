@@ -8,7 +8,7 @@ import { byTurns, environmentOf, type Row } from "./measuring.ts";
 
 const FILES = 60_000;
 const FILES_A_FOLDER = 200;
-const ROUNDS = 3;
+const ROUNDS = 2;
 
 export async function measureWorktrees(): Promise<readonly Row[]> {
   const repository = largeRepository();
