@@ -19,7 +19,10 @@ const record = z.record(z.string(), z.unknown()).catch({});
 
 /** One name, several with commas between them, or a list. */
 export const nameList = z
-  .union([z.string().transform((text) => text.split(",")), z.array(z.coerce.string())])
+  .union([
+    z.string().transform((text) => text.split(",")),
+    z.array(z.union([z.string(), z.number()]).transform(String)),
+  ])
   .transform((list) => list.map((name) => name.trim()).filter((name) => name !== ""));
 
 /** A key with its value, and the lines that go on with it. */

@@ -28,7 +28,7 @@ const DEFAULT_TIMEOUT_SECONDS = { copilot: 30, claude: 600 } as const;
 const MAX_TIMEOUT_SECONDS = 3_600;
 
 /** Fields that say something to people, and `once`, which Claude Code obeys in skills alone. */
-const REMARKS = /^(?:[_$/].*|name|id|description|comment|statusMessage|once)$/;
+const REMARKS = /^(?:[_$/].*|name|id|description|comment|statusMessage|once|rewake\w+)$/;
 /** Shells that a hook can name, with their options. */
 const SHELLS = {
   bash: "bash -c",
@@ -162,7 +162,7 @@ function hookOf({ handler, ...found }: Found, workspace: string): ForeignHook | 
   return {
     ...found,
     ...known,
-    matcher: matcher === "" || matcher === "*" ? undefined : matcher,
+    matcher: matcher === "*" ? undefined : matcher,
     rule,
     isBackground,
     command,
@@ -189,8 +189,13 @@ const TOOL_EVENTS: ReadonlySet<HookEvent> = new Set(["pre_tool_call", "post_tool
 function handlersOf(entry: unknown) {
   const { hooks, ...group } = entrySchema.safeParse(entry).data ?? {};
   return (hooks ?? [typeof entry === "object" ? {} : entry]).map((own) => ({
-    handler: typeof own === "object" ? { ...group, ...own } : own,
+    // Null and an empty text stand for what is left out.
+    handler: typeof own === "object" ? Object.fromEntries(Object.entries({ ...group, ...own }).filter(isGiven)) : own,
   }));
+}
+
+function isGiven([, value]: readonly [string, unknown]): boolean {
+  return value !== null && value !== "";
 }
 
 /** In Claude Code a pattern is a list of names, or an expression that some part of a name matches. */
@@ -219,15 +224,8 @@ function quoted(word: string): string {
   return `"${word.replaceAll(/[\\"`]|\$(?!\{CLAUDE_PROJECT_DIR\})/g, "\\$&")}"`;
 }
 
-/** Hashes of a hook. The hook runs only while its content has the hash that the user has allowed. */
-export type HookHashes = {
-  /** Of its entry in the file. */
-  readonly definition: string;
-  /** Of its entry, and of the scripts of the workspace that its command names. */
-  readonly content: string;
-};
-
-export function foreignHashes(hook: ForeignHook, workspace: string): HookHashes {
+/** Hashes of a hook: of its entry, and of that with the scripts of the workspace that its command names. Both need a consent. */
+export function foreignHashes(hook: ForeignHook, workspace: string) {
   const { eventName, matcher = null, command, env, source, rule, isBackground } = hook;
   const folder = relative(workspace, hook.folder);
   // Left out where they say nothing: older consents hold.

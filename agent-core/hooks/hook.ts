@@ -145,16 +145,6 @@ const CONTEXTUAL: ReadonlySet<HookEvent> = new Set(["on_session_start", "pre_llm
 /** Time for hooks to end when their session closes, before they are killed. Milliseconds. */
 const CLOSING_MS = 1_000;
 
-const CONTINUE: MergedVerdict = {
-  decision: "continue",
-  reasons: [],
-  decidedBy: [],
-  input: undefined,
-  text: undefined,
-  context: [],
-  changedBy: [],
-};
-
 type Ran = { readonly hook: Hook; readonly verdict: HookVerdict };
 
 export class Hooks {
@@ -179,7 +169,7 @@ export class Hooks {
     const chosen = this.#options
       .hooks()
       .filter((hook) => hook.event === event && (tool === undefined || (hook.matcher?.(tool) ?? true)));
-    if (chosen.length === 0 && !this.#hasLate(event)) return CONTINUE;
+    if (chosen.length === 0 && !this.#hasLate(event)) return merge([], undefined);
     const { sessionId, taskId, cwd, home } = this.#options;
     const profile = basename(dirname(home)) === "profiles" ? basename(home) : "default";
     const payload: HookPayload = {
@@ -332,8 +322,7 @@ function mergedInput(
     }
   }
   if (changes.size === 0) return { input: undefined };
-  const entries = [...Object.entries(first), ...[...changes].map(([key, { value }]) => [key, value] as const)];
-  const input = Object.fromEntries(entries);
+  const input = { ...first, ...Object.fromEntries([...changes].map(([key, { value }]) => [key, value])) };
   return { input: Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined)) };
 }
 

@@ -79,18 +79,14 @@ async function answer(
   if (action === undefined) return details(item);
   if (action === "sign-in" && detail === undefined && waiting !== undefined) return servers.signIn(item.id, waiting);
   if (action === "sign-in") return detail === undefined ? servers.act(item.id, action) : servers.paste(item.id, detail);
-  if (isOffered(item, action, detail)) {
+  // A tool can be switched even where its server offers only the opposite switch.
+  if (item.actions.includes(action) || detail !== undefined) {
     const outcome = await servers.act(item.id, action, detail);
     const hasFailed = servers.items().some(({ id, state }) => id === item.id && state === "failed");
     if (waiting !== undefined && hasFailed) throw new Error(outcome);
     return outcome;
   }
   return `${item.name} is ${STATES[item.state]}: \`${verb}\` has no effect.`;
-}
-
-/** A tool can be switched even where its server offers only the opposite switch. */
-function isOffered({ actions }: HermesExtensionItem, action: HermesExtensionAction, tool: string | undefined): boolean {
-  return actions.includes(action) || tool !== undefined;
 }
 
 const STATES: Readonly<Record<HermesExtensionItem["state"], string>> = {

@@ -272,10 +272,12 @@ async function connect(
 function tolerate(transport: Transport): void {
   let handle: Transport["onmessage"];
   const pending = new Set<unknown>();
-  // Servers write null as the id of an error, and numbers as text. They answer in order.
-  const askedId = (id: unknown): unknown => {
+  // Servers write null as the id of an error, and numbers as text. They answer in order, and some answer notifications.
+  const askedId = (id: unknown, error: unknown): unknown => {
     const [oldest] = pending;
-    const asked = [...pending].find((each) => String(each) === String(id)) ?? (id == null ? oldest : id);
+    const { code }: Fields = Object(error);
+    const isOfCall = id == null && error != null && code !== UNKNOWN_METHOD && code !== INVALID_REQUEST;
+    const asked = [...pending].find((each) => String(each) === String(id)) ?? (isOfCall ? oldest : id);
     pending.delete(asked);
     return asked;
   };
@@ -297,19 +299,23 @@ function tolerate(transport: Transport): void {
   };
 }
 
+/** Errors with which servers answer a notification. */
+const UNKNOWN_METHOD = -32_601;
+const INVALID_REQUEST = -32_600;
+
 /** Proxies close a connection that is idle. The library waits on for the answer. */
 const CUT_OFF = {
   code: -32_000,
   message: "the connection ended before the answer; the call may have run all the same",
 };
 
-function validMessage(message: JSONRPCMessage, askedId: (id: unknown) => unknown): JSONRPCMessage {
+function validMessage(message: JSONRPCMessage, askedId: (id: unknown, error: unknown) => unknown): JSONRPCMessage {
   if ("method" in message) return { ...message, jsonrpc: "2.0" };
   const { id, ...written }: Fields = { ...message };
   const { error, result } = written;
   // Servers write both members, with null for the one that does not apply.
   const outcome = error == null ? { result: validResult(result) } : { error: validError(error) };
-  return { jsonrpc: "2.0", id: askedId(id), ...outcome } as JSONRPCMessage; // the library checks the id
+  return { jsonrpc: "2.0", id: askedId(id, error), ...outcome } as JSONRPCMessage; // the library checks the id
 }
 
 function validError(error: unknown): object {

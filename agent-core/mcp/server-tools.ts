@@ -1,7 +1,7 @@
 /** The tools of a server as tools of the agent, and tools of ours that read the server's resources and prompts. */
 import * as z from "zod";
 import { contentHash } from "../approval/consents.ts";
-import type { Tool, ToolContext, ToolResult } from "../tools/tool.ts";
+import type { PreparedCall, Tool, ToolContext, ToolResult } from "../tools/tool.ts";
 import { offersTool, type ServerConfig, serverHash } from "./server-config.ts";
 import type { RequestHandlers, ServerCallOptions, ServerConnection } from "./server-connection.ts";
 import type { CheckedTool } from "./server-listing.ts";
@@ -61,6 +61,7 @@ export function foreignTool(config: ServerConfig, facts: ToolFacts): Tool {
   const { name, tool, readOnly, version, original = (args) => args } = facts;
   const description = withoutInvisible(facts.description).slice(0, MAX_DESCRIPTION_CHARS).toWellFormed();
   const origin = [originOf(config), ...(version === undefined ? [] : [version])].join(":");
+  const originName = `the MCP server ${config.name}`;
   const label = withoutInvisible(facts.title ?? tool)
     .replaceAll(/\s+/g, " ")
     .slice(0, 60);
@@ -76,29 +77,13 @@ export function foreignTool(config: ServerConfig, facts: ToolFacts): Tool {
     prepare(written) {
       const raw = original(written);
       const problem = facts.check(raw);
-      if (problem !== undefined) {
-        return {
-          ok: false,
-          text: `${name}: the arguments do not fit its schema. ${problem}. Call it again with corrected arguments.`,
-        };
-      }
-      const effect = {
-        kind: "foreign",
-        origin,
-        originName: `the MCP server ${config.name}`,
-        tool,
-        readOnly,
-        args: raw,
-      } as const;
-      return {
-        ok: true,
-        call: {
-          title: `${config.name}: ${label}`,
-          locations: [],
-          effect,
-          stage: async (context) => ({ ok: true, diffs: [], run: () => facts.run(raw, context) }),
-        },
+      const text = `${name}: the arguments do not fit its schema. ${problem}. Call it again with corrected arguments.`;
+      if (problem !== undefined) return { ok: false, text };
+      const effect = { kind: "foreign", origin, originName, tool, readOnly, args: raw } as const;
+      const stage: PreparedCall["stage"] = async (context) => {
+        return { ok: true, diffs: [], run: () => facts.run(raw, context) };
       };
+      return { ok: true, call: { title: `${config.name}: ${label}`, locations: [], effect, stage } };
     },
   };
 }

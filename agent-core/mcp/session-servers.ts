@@ -106,12 +106,12 @@ export class SessionServers implements Extension {
 
   /** Advice of the servers that are on, as data. */
   async promptText(): Promise<string | undefined> {
-    return this.#advice(() => false);
+    return adviceOf(this.#entries, this.#advised, () => false);
   }
 
   /** Advice of servers that came since. */
   async attach(): Promise<string | undefined> {
-    return this.#advice((text) => this.#session.isKnown(text));
+    return adviceOf(this.#entries, this.#advised, (text) => this.#session.isKnown(text));
   }
 
   commands(): readonly ExtensionCommand[] {
@@ -258,11 +258,6 @@ export class SessionServers implements Extension {
       mayRestart: () => this.#isUnchanged(entry),
       onChange: () => this.#changed(entry),
     });
-  }
-
-  /** Advice that the model has not got, within the budget. */
-  #advice(isKnown: (text: string) => boolean): string | undefined {
-    return adviceOf(this.#entries, this.#advised, isKnown);
   }
 
   /** Reports servers that were not ready for the first turn, once each. */

@@ -37,20 +37,13 @@ export async function signIn(
   const { name, url, file, fetchFn, registration } = server.options;
   const waiting = AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]);
   const earlier = await file.last();
-  const redirect = await listenForRedirect({
-    path: CALLBACK_PATH,
-    fixed: registration?.redirect_port ?? 0,
-    earlier: portOf(earlier),
-  });
+  const fixed = registration?.redirect_port ?? 0;
+  const redirect = await listenForRedirect({ path: CALLBACK_PATH, fixed, earlier: portOf(earlier) });
   try {
     const attempt = new Attempt(server, redirect.url, earlier);
     const scope = registration?.scope ?? server.challenge.scope;
-    const options = {
-      serverUrl: url,
-      ...server.challenge,
-      fetchFn: limited(fetchFn, waiting),
-      ...(scope !== undefined && { scope }),
-    };
+    const terms = { ...server.challenge, ...(scope !== undefined && { scope }) };
+    const options = { serverUrl: url, ...terms, fetchFn: limited(fetchFn, waiting) };
     await auth(attempt, { ...options, forceReauthorization: true });
     await abortable(open(attempt.page), waiting);
     const answer = await abortable(Promise.race([redirect.answer, pasted]), waiting);
@@ -109,10 +102,11 @@ class Attempt implements OAuthClientProvider {
     if (answer.get("state") !== this.#state) throw new Error("the answer belongs to another sign-in (wrong state)");
     const metadata = this.#discovery?.authorizationServerMetadata;
     const iss = answer.get("iss");
+    const issParameterSupported = metadata?.["authorization_response_iss_parameter_supported"] === true;
     validateAuthorizationResponseIssuer({
       iss: iss ?? undefined,
       expectedIssuer: metadata?.issuer,
-      issParameterSupported: metadata?.["authorization_response_iss_parameter_supported"] === true,
+      issParameterSupported,
     });
     const code = answer.get("code");
     if (code === null)

@@ -100,6 +100,8 @@ function serverOf(name: string, foreign: unknown, { folder, name: file, path }: 
     problems.push(value.problem);
     return "";
   });
+  if (typeof foreign === "object" && foreign !== null && "envFile" in foreign)
+    problems.push("sets `envFile`, which Hermes does not read: name the variables in `env`");
   const [first] = problems;
   if (first !== undefined) return unusable(first);
   const written = mcpServerSection.safeParse(raw);
@@ -147,7 +149,9 @@ function ownEntry(foreign: unknown): unknown {
   if (read === undefined) return foreign;
   const { disabled = false, ...given } = withoutNull(read);
   const switched = String(disabled) === "true" ? { ...given, enabled: false } : given;
-  const named = Object.entries(switched).map(([key, value]) => [KEYS[key] ?? key, value] as const);
+  const named = Object.entries(switched)
+    .filter(([, value]) => value !== "")
+    .map(([key, value]) => [KEYS[key] ?? key, value] as const);
   const own = named.map(([key, value]) => [key, Object.hasOwn(VALUES, key) ? VALUES[key]?.(value) : value] as const);
   const { args, command, include, exclude, ...others } = Object.fromEntries(own);
   const [program, ...first] = [command].flat();
@@ -163,7 +167,7 @@ function ownEntry(foreign: unknown): unknown {
 /** Values of these keys in our form; null: left out. */
 const VALUES: Readonly<Record<string, (value: unknown) => unknown>> = {
   args: (value) => (typeof value === "string" ? value.split(/\s+/) : value),
-  env: (value) => (typeof value === "object" && value !== null ? withoutNull(value) : value),
+  env: (value) => (typeof value === "object" && value !== null && !Array.isArray(value) ? withoutNull(value) : value),
   type: (value) => String(value).toLowerCase(),
   auth: (value) => (value === "oauth" ? value : null),
   // Copilot lists the tools.

@@ -190,11 +190,11 @@ async function checkFolder(folder: string, folderName: string): Promise<Quaranti
     const problem = textProblem(decodeText(bytes) ?? "", MAX_FILE_BYTES);
     if (problem !== undefined) return refuse(`${path}: ${problem}`);
   }
-  const programs = [...files].filter(([path, bytes]) => isProgram(path, bytes)).map(([path]) => path);
+  const programs = [...files].filter(isProgram).map(([path]) => path);
   return { name, description, folder, hash: hashOf(files), files: files.size, programs };
 }
 
-function isProgram(path: string, bytes: Buffer): boolean {
+function isProgram([path, bytes]: readonly [string, Buffer]): boolean {
   return path.startsWith("scripts/") || bytes.subarray(0, 2).toString() === "#!";
 }
 

@@ -85,7 +85,10 @@ const frontMatterSchema = z.looseObject({
   "disable-model-invocation": z.unknown().optional(),
   platforms: names,
   required_environment_variables: z
-    .array(z.union([z.string(), z.looseObject({ name: z.string() }).transform(({ name }) => name)]))
+    .union([
+      nameList,
+      z.array(z.union([z.string(), z.looseObject({ name: z.string() }).transform(({ name }) => name)])),
+    ])
     .nullish(),
   metadata: z
     .looseObject({ hermes: z.unknown().optional(), version: text.optional().catch(undefined) })

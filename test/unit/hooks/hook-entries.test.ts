@@ -146,6 +146,9 @@ test("remarks and the fields of a group do not stop a hook", async () => {
     command: "exit 2",
     statusMessage: "Checking",
     once: true,
+    args: null,
+    shell: "",
+    rewakeSummary: "z",
     _note: "x",
     description: "y",
   };

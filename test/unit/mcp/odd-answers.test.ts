@@ -21,7 +21,7 @@ function serverThat(print: string) {
   const code = `const print = ${print};
   require("node:readline").createInterface(process.stdin).on("line", (line) => {
     const { id, method, params } = JSON.parse(line);
-    if (id === undefined) return;
+    if (id === undefined) return print({ error: { code: -32601, message: "Method not found: " + method } }, method);
     const results = {
       initialize: { protocolVersion: params?.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "x", version: "1" } },
       "tools/list": { tools: [{ name: "t", inputSchema: { type: "object" } }] },

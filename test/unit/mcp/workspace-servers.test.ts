@@ -58,6 +58,8 @@ test.each([
     { settings: { command: "x", args: [], env: {} } },
   ],
   ["words in one text", { command: "x", args: "-y foo" }, { settings: { args: ["-y", "foo"] } }],
+  ["an empty address", { command: "x", url: "" }, { settings: { kind: "stdio" } }],
+  ["another spelling of HTTP", { type: "streamableHttp", url: "https://a.example" }, { settings: { kind: "http" } }],
   ["capitals", { type: "SSE", url: "https://a.example/sse" }, { settings: { kind: "sse" } }],
   ["milliseconds", { command: "x", timeout: 600_000 }, { timeoutMs: 600_000 }],
 ])("a server in the words of %s is used", (_case, server, expected) => {
@@ -73,6 +75,8 @@ test.each([
     { command: "x", env: { A: "${MISSING}" } },
     "refers to the variable MISSING, which is not set",
   ],
+  ["a file of variables", { command: "x", envFile: ".env" }, "sets `envFile`, which Hermes does not read"],
+  ["a list of variables", { command: "x", env: ["A=b"] }, "has a wrong value: env"],
   ["an unknown variable", { command: "${command:pick}" }, "which Hermes does not know"],
   ["neither a command nor an address", { args: ["x"] }, "needs either `command` or `url`"],
   ["another kind of address", { url: "file:///etc/passwd" }, "needs either `command` or `url`"],

@@ -185,6 +185,27 @@ it.each([
   ["with a list of tools", "---\nallowed-tools:\n- Read\n- Bash(git *)\nname: a\n---\nt", { name: "a" }],
   ["with tools in one line", "---\nallowed-tools: Read, Grep(a: b), Bash(git add:*)\nname: a\n---\nt", { name: "a" }],
   [
+    "with variables in one text",
+    "---\nname: a\nrequired_environment_variables: X, Y\n---\nt",
+    { variables: ["X", "Y"] },
+  ],
+  [
+    "with variables as objects",
+    "---\nname: a\nrequired_environment_variables:\n- name: X\n- Y\n---\nt",
+    { variables: ["X", "Y"] },
+  ],
+  [
+    "with keywords after a blank line",
+    "---\nname: a\ndescription: Next 16.\n\n  Keywords: a, b\n---\nt",
+    { description: "Next 16. Keywords: a, b" },
+  ],
+  [
+    "with a text after its quotes",
+    '---\nname: a\ndescription: "Use" when asked\n---\nt',
+    { description: '"Use" when asked' },
+  ],
+  ["with a namespace", "---\nname: superpowers:plan\ndescription: d\n---\nt", { name: "superpowers-plan" }],
+  [
     "with CRLF and tabs",
     "---\r\nname:\ta\r\ndescription: Use: often\r\n---\r\nt",
     { name: "a", description: "Use: often" },
