@@ -171,11 +171,8 @@ class ClientFiles {
     }
     const before = write.keep === undefined ? null : await this.#entryBefore(write, signal);
     await write.keep?.(before);
-    const answer = await this.#request(
-      request,
-      `${path} was not ${write.after === null ? "removed" : "written"}`,
-      signal,
-    );
+    const refused = `${path} was not ${write.after === null ? "removed" : "written"}`;
+    const answer = await this.#request(request, refused, signal);
     if (!answer.ok) return answer;
     if (!this.#options.checksExpected) await this.#keepMark(write);
     const { review, shown } = answer.result ?? {};
@@ -189,7 +186,7 @@ class ClientFiles {
 
   /** Restores a byte order mark that a client has dropped with its write. */
   async #keepMark({ path, after, purpose }: FileWrite): Promise<void> {
-    const hadMark = this.#hadMark(path);
+    const hadMark = this.#onDisk.get(path)?.hasMark === true;
     const present = await this.#readBack(path);
     if (!present.ok || present.text !== after) return;
     this.#replaced.delete(path); // the client wrote the present text
@@ -225,17 +222,13 @@ class ClientFiles {
     return { ok: false, reason: "failed", message };
   }
 
-  /** True when the file on the disk had a byte order mark at its last read. */
-  #hadMark(path: string): boolean {
-    return this.#onDisk.get(path)?.hasMark === true;
-  }
-
   /** Undefined when the client has no method for the change. */
   #requestFor({ path, expected, after, purpose }: FileWrite): ClientRequest | undefined {
     const { canWrite, checksExpected, movesFiles, reverts } = this.#options;
     if (!canWrite) return undefined;
     const guard = expectedOf(expected);
-    const isMarked = this.#marked.has(path) || (purpose === "revert" && expected === null && this.#hadMark(path));
+    const isMarked =
+      this.#marked.has(path) || (purpose === "revert" && expected === null && this.#onDisk.get(path)?.hasMark === true);
     const content = after !== null && isMarked ? withMark(after) : after;
     if (purpose === "revert" && reverts) {
       const params = { path, text: content, expected: guard } satisfies Omit<HermesRevert, "sessionId">;

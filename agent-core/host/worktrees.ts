@@ -240,11 +240,8 @@ async function merge({ base, branch }: Worktree, head: string, options: readonly
   const own = new Set(partsOf(await git(base, ["diff", "--name-only", "--no-renames", "-z", head])));
   const added = partsOf(await differing("A")).filter((file) => !existsSync(join(base, file)));
   const changed = partsOf(await differing("a")).filter((file) => !own.has(file));
-  const merged = await runGit(["merge", "--no-edit", ...options, branch], {
-    cwd: base,
-    settings: UNSIGNED,
-    timeoutMs: LONG_MS,
-  });
+  const run = { cwd: base, settings: UNSIGNED, timeoutMs: LONG_MS };
+  const merged = await runGit(["merge", "--no-edit", ...options, branch], run);
   if (merged.exitCode === 0) return;
   if ((await git(base, ["rev-parse", "HEAD"])) === head) {
     const fromInput = ["--pathspec-from-file=-", "--pathspec-file-nul"];
@@ -264,9 +261,8 @@ async function commitAll({ path }: Worktree, message: string): Promise<void> {
 }
 
 async function conflictsWith({ path, base, branch }: Worktree, into: string): Promise<Ended | undefined> {
-  const merged = await runGit(["merge-tree", "--write-tree", "--name-only", "--no-messages", "HEAD", branch], {
-    cwd: base,
-  });
+  const merge = ["merge-tree", "--write-tree", "--name-only", "--no-messages", "HEAD", branch];
+  const merged = await runGit(merge, { cwd: base });
   if (merged.exitCode === 0) return undefined;
   if (merged.exitCode !== 1) throw failure("merge-tree", base, merged.stderr);
   const [, ...files] = merged.stdout.toString().trim().split("\n");

@@ -176,9 +176,7 @@ export class Chat implements ChatControls {
   async #run(line: string): Promise<void> {
     if (line.startsWith("!")) {
       this.view.transcript.prompt(line);
-      await this.outside(async () => {
-        await runShellLine(line.slice(1), this.cwd);
-      });
+      await this.outside(() => runShellLine(line.slice(1), this.cwd));
       return;
     }
     const found = findCommand(line, this.commands);
@@ -207,11 +205,8 @@ export class Chat implements ChatControls {
   }
 
   queue(text: string): void {
-    if (!this.#isRunning) {
-      void this.#turn(text);
-      return;
-    }
-    this.#setQueue([...this.#queue, text]);
+    if (this.#isRunning) this.#setQueue([...this.#queue, text]);
+    else void this.#turn(text);
   }
 
   #setQueue(queue: string[]): void {
