@@ -219,7 +219,9 @@ function checkUnpacked({ name, args, input }: Call, { state }: Setting, walk: Wa
   const named =
     at < 0 ? words.find((word) => word.startsWith("--directory="))?.slice("--directory=".length) : words[at + 1];
   const into = walk.scope.resolvePath(resolve(cwd, named ?? "."));
-  askForTree(filesChangedBy(input.words ?? [], input.folder ?? cwd, walk.scope, into), cwd, walk);
+  const [option, folder = "", ...rest] = input.words ?? [];
+  const [archive, from] = option === "-C" ? [rest, folder] : [input.words ?? [], ""];
+  askForTree(filesChangedBy(archive, resolve(input.folder ?? cwd, from), walk.scope, into), cwd, walk);
 }
 
 function askForTree(paths: readonly string[], cwd: string, { scope, record }: Pick<Walk, "scope" | "record">): void {

@@ -252,6 +252,7 @@ test.each([
   "git archive HEAD | tar x -C copy",
   "git archive --format=tar main | tar -xf - --directory=copy",
   "git archive HEAD | (cd copy && tar xf -)",
+  "cd copy && git -C .. archive HEAD | tar xf -",
   "git archive --prefix=copy/ HEAD | tar -x",
 ])("%s asks for the protected files of the copy, and writes all of it", async (command) => {
   const folder = repository();
