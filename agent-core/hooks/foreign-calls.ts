@@ -160,7 +160,11 @@ export function foreignPayload(
       reason,
       ...(call && {
         toolName: toolNames[call.name]?.copilot ?? call.name,
-        toolArgs: JSON.stringify(copilotInput(call)),
+        // Copilot's tools call a file `path`.
+        toolArgs: JSON.stringify({
+          ...call.input,
+          ...("file_path" in call.input && { path: call.input["file_path"] }),
+        }),
       }),
       ...(result !== undefined && {
         toolResult: { resultType: ok === true ? "success" : "failure", textResultForLlm: result },
@@ -179,11 +183,6 @@ export function foreignPayload(
     ...(result !== undefined && { tool_response: { success: ok === true, output: result } }),
     ...(attempt !== undefined && { stop_hook_active: attempt !== 0 }),
   };
-}
-
-/** Copilot's tools call a file `path`. */
-function copilotInput({ input }: ForeignCall): Readonly<Record<string, unknown>> {
-  return "file_path" in input ? { ...input, path: input["file_path"] } : input;
 }
 
 /**

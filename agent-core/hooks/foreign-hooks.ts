@@ -115,10 +115,8 @@ function readForeignFile(workspace: string, source: string): ForeignHooks {
   const read = readByItself(file, { within: [workspace] });
   if (!read.ok) {
     const { reason } = read;
-    return {
-      ...NOTHING,
-      problems: reason === undefined ? [] : [`${source}: its hooks are not used, because ${reason}.`],
-    };
+    const problem = `${source}: its hooks are not used, because ${reason}.`;
+    return { ...NOTHING, problems: reason === undefined ? [] : [problem] };
   }
   const parsed = fileSchema.safeParse(parseJsonc(read.text));
   if (!parsed.success) {
@@ -185,17 +183,14 @@ function problemOf(handler: Handler, event: HookEvent): string | undefined {
 
 const TOOL_EVENTS: ReadonlySet<HookEvent> = new Set(["pre_tool_call", "post_tool_call", "pre_approval_request"]);
 
-/** The handlers of a group with the group's own fields, or a handler alone. */
+/** The handlers of a group with the group's own fields, or a handler alone. Null and an empty text stand for nothing. */
 function handlersOf(entry: unknown) {
   const { hooks, ...group } = entrySchema.safeParse(entry).data ?? {};
-  return (hooks ?? [typeof entry === "object" ? {} : entry]).map((own) => ({
-    // Null and an empty text stand for what is left out.
-    handler: typeof own === "object" ? Object.fromEntries(Object.entries({ ...group, ...own }).filter(isGiven)) : own,
-  }));
-}
-
-function isGiven([, value]: readonly [string, unknown]): boolean {
-  return value !== null && value !== "";
+  return (hooks ?? [typeof entry === "object" ? {} : entry]).map((own) => {
+    if (typeof own !== "object") return { handler: own };
+    const given = Object.entries({ ...group, ...own }).filter(([, value]) => value !== null && value !== "");
+    return { handler: Object.fromEntries(given) };
+  });
 }
 
 /** In Claude Code a pattern is a list of names, or an expression that some part of a name matches. */

@@ -118,12 +118,6 @@ class HooksExtension {
 /** Blocks every call while the hooks cannot be read, since one of them may guard it. */
 function blockingHook(failure: string): Hook {
   const reason = `The hooks could not be read (${failure}), so no tool runs. Correct this, or remove the hooks.`;
-  return {
-    event: "pre_tool_call",
-    label: "hooks",
-    origin: "home",
-    failClosed: true,
-    timeoutMs: 1_000,
-    run: async () => ({ decision: "block", reason }),
-  };
+  const run: Hook["run"] = async () => ({ decision: "block", reason });
+  return { event: "pre_tool_call", label: "hooks", origin: "home", failClosed: true, timeoutMs: 1_000, run };
 }

@@ -4,19 +4,11 @@ import { counted } from "../platform/counted.ts";
 import { abortable } from "../platform/deadline.ts";
 import { UsageError } from "../platform/errors.ts";
 import type { HermesExtensionAction, HermesExtensionItem } from "../protocol/extensions.ts";
+import type { SessionServers } from "./session-servers.ts";
 
-export type CommandServers = {
-  items(): readonly HermesExtensionItem[];
+export type CommandServers = Pick<SessionServers, "items" | "settled" | "act" | "signIn" | "paste"> & {
   /** Takes over changes of the workspace. Settles when the servers are known. */
   refresh(): Promise<void>;
-  /** Settles when each server has started or failed. */
-  settled(): Promise<void>;
-  /** Returns the outcome in one line. Rejects with an Error in one line. */
-  act(id: string, action: HermesExtensionAction, argument?: string): Promise<string>;
-  /** Signs in, and waits until the user has. */
-  signIn(id: string, signal: AbortSignal): Promise<string>;
-  /** Ends a sign-in with the address that the browser was redirected to. */
-  paste(id: string, address: string): Promise<string>;
 };
 
 /** Argument that the command line adds: it ends with the answer, so the command first waits for starts and sign-ins. */

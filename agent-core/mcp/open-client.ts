@@ -40,8 +40,6 @@ import {
   promptAnswer,
   type ResourceAnswer,
   resourceAnswer,
-  type ServerList,
-  type ServerPrompt,
   type ServerResource,
   type ServerTool,
   type ToolAnswer,
@@ -67,23 +65,7 @@ export type ServerPorts = {
 
 export type CallOptions = { readonly signal: AbortSignal; readonly onProgress?: (progress: Progress) => void };
 
-export type OpenClient = {
-  /** Exit of the server's program and the end of its stderr, in one line; empty for servers over HTTP. */
-  readonly log: string;
-  /** The server's advice on its use, as it wrote it. */
-  readonly instructions: string | undefined;
-  readonly has: { readonly tools: boolean; readonly prompts: boolean; readonly resources: boolean };
-  tools(): Promise<ServerList<ServerTool>>;
-  prompts(): Promise<ServerList<ServerPrompt>>;
-  resources(options: CallOptions): Promise<readonly ServerResource[]>;
-  call(name: string, args: unknown, options: CallOptions): Promise<ToolAnswer>;
-  readResource(uri: string, options: CallOptions): Promise<ResourceAnswer>;
-  prompt(name: string, args: Readonly<Record<string, string>>, options: CallOptions): Promise<PromptAnswer>;
-  /** Throws when the schema does not compile. */
-  check(schema: ServerTool["inputSchema"]): ArgumentCheck;
-  rootsChanged(): Promise<void>;
-  close(): Promise<void>;
-};
+export type OpenClient = ReturnType<typeof opened>;
 
 /** The library limits each request; the caller of a request has its own idle timeout. Milliseconds: the longest timer. */
 const NO_TIMEOUT = 2 ** 31 - 1;
@@ -196,12 +178,8 @@ function sse(settings: HttpSettings, ports: ServerPorts): SSEClientTransport {
 }
 
 function httpOptions({ headers }: HttpSettings, { authProvider }: ServerPorts) {
-  return {
-    ...(authProvider && { authProvider }),
-    requestInit: { headers: { ...headers } },
-    fetch: ourFetch,
-    reconnectionScheduler: reconnections(),
-  };
+  const auth = authProvider && { authProvider };
+  return { ...auth, requestInit: { headers: { ...headers } }, fetch: ourFetch, reconnectionScheduler: reconnections() };
 }
 
 /** Longest wait before a closed stream is asked for again. Milliseconds. */
@@ -361,33 +339,36 @@ function signInNeeded(error: unknown, name: string): unknown {
   return isRefused ? new SignInNeeded(`${name} requires a sign-in. Type \`/mcp signin ${name}\`.`) : error;
 }
 
-function opened(client: Client, log: () => string): OpenClient {
+function opened(client: Client, log: () => string) {
   const { tools, prompts, resources } = client.getServerCapabilities() ?? {};
   // The library's own methods reject a whole answer because of one invalid part.
   const pages = (method: string, options?: CallOptions) => (cursor: string | undefined, page: typeof listPage) =>
     client.request({ method, params: cursor === undefined ? {} : { cursor } }, page, options && optionsOf(options));
   return {
-    get log() {
+    /** Exit of the server's program and the end of its stderr, in one line; empty for servers over HTTP. */
+    get log(): string {
       return log();
     },
+    /** The server's advice on its use, as it wrote it. */
     instructions: client.getInstructions(),
     has: { tools: tools !== undefined, prompts: prompts !== undefined, resources: resources !== undefined },
     tools: () => listTools(pages("tools/list")),
     prompts: () => listPrompts(pages("prompts/list")),
-    resources: async (options) => {
+    resources: async (options: CallOptions): Promise<readonly ServerResource[]> => {
       const [found, templates] = await Promise.all([
         listResources(pages("resources/list", options)),
         listTemplates(pages("resources/templates/list", options)).catch(() => ({ items: [] })),
       ]);
       return [...found.items, ...templates.items];
     },
-    call: (name, args, options) =>
+    call: (name: string, args: unknown, options: CallOptions): Promise<ToolAnswer> =>
       client.request({ method: "tools/call", params: { name, arguments: args } }, toolAnswer, optionsOf(options)),
-    readResource: (uri, options) =>
+    readResource: (uri: string, options: CallOptions): Promise<ResourceAnswer> =>
       client.request({ method: "resources/read", params: { uri } }, resourceAnswer, optionsOf(options)),
-    prompt: (name, args, options) =>
+    prompt: (name: string, args: Readonly<Record<string, string>>, options: CallOptions): Promise<PromptAnswer> =>
       client.request({ method: "prompts/get", params: { name, arguments: args } }, promptAnswer, optionsOf(options)),
-    check: argumentCheck,
+    /** Throws when the schema does not compile. */
+    check: (schema: ServerTool["inputSchema"]): ArgumentCheck => argumentCheck(schema),
     rootsChanged: () => client.sendRootsListChanged(),
     close: () => client.close(),
   };

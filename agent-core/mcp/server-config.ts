@@ -191,8 +191,9 @@ export function withoutKeys(text: string): string {
   return redact(text).replaceAll(NAMED_KEY, "$1[key]");
 }
 
-function quoted(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : JSON.stringify(word);
+/** A word of a command line for display. */
+export function quoted(word: string): string {
+  return /^[\w@%+=:,./${}-]+$/.test(word) ? word : JSON.stringify(word);
 }
 
 export function offersTool({ include, exclude }: ServerConfig, tool: string): boolean {

@@ -30,10 +30,7 @@ export type ServerState =
   | { readonly kind: "failed"; readonly error: string; readonly willRestart: boolean };
 
 /** Handlers of a session for the requests that a server sends during a call. */
-export type RequestHandlers = {
-  sample: ServerPorts["sample"];
-  elicit: ServerPorts["elicit"];
-};
+export type RequestHandlers = Pick<ServerPorts, "sample" | "elicit">;
 
 export type ServerCallOptions = {
   readonly signal: AbortSignal;

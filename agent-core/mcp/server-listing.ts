@@ -17,13 +17,13 @@ export type Listing = {
   readonly promptProblems: readonly ListProblem[];
 };
 
+const NO_PROBLEMS = { toolProblems: [], promptProblems: [] };
 export const NOTHING: Listing = {
   tools: [],
   prompts: [],
   hasResources: false,
   instructions: undefined,
-  toolProblems: [],
-  promptProblems: [],
+  ...NO_PROBLEMS,
 };
 
 /** Schemas that are compiled before the event loop runs other work: one takes about a millisecond. */

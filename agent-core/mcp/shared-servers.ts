@@ -10,11 +10,7 @@ export type ServerLeaseOptions = ConnectionOptions & {
 };
 
 /** Use of a shared server by one session. */
-export type ServerLease = {
-  readonly connection: ServerConnection;
-  /** Ends the server with its last use. Resolves when no process of it is left. */
-  release(): Promise<void>;
-};
+export type ServerLease = ReturnType<SharedServers["lease"]>;
 
 type Shared = { readonly connection: ServerConnection; users: number };
 
@@ -22,7 +18,7 @@ export class SharedServers {
   readonly #shared = new Map<string, Shared>();
 
   /** Starts the server in the background, unless it runs for another session. */
-  lease(options: ServerLeaseOptions): ServerLease {
+  lease(options: ServerLeaseOptions) {
     const { roots, onChange, ...needed } = options;
     const key = keyOf(needed);
     const known = this.#shared.get(key);
@@ -36,7 +32,8 @@ export class SharedServers {
     let isReleased = false;
     return {
       connection,
-      release: async () => {
+      /** Ends the server with its last use. Resolves when no process of it is left. */
+      release: async (): Promise<void> => {
         if (isReleased) return;
         isReleased = true;
         removeListener();

@@ -13,7 +13,7 @@ import { mcpServerSection } from "../config/sections.ts";
 import { messageOf } from "../platform/errors.ts";
 import { parseJsonc } from "../platform/jsonc.ts";
 import { visibleText } from "../platform/visible-text.ts";
-import { type ServerConfig, type ServerFile, serverFiles, serversFrom } from "./server-config.ts";
+import { quoted, type ServerConfig, type ServerFile, serverFiles, serversFrom } from "./server-config.ts";
 
 export type WorkspaceServer = {
   readonly config: ServerConfig;
@@ -106,8 +106,10 @@ function serverOf(name: string, foreign: unknown, { folder, name: file, path }: 
   if (first !== undefined) return unusable(first);
   const written = mcpServerSection.safeParse(raw);
   const section = mcpServerSection.safeParse(values);
-  if (!written.success || !section.success)
-    return unusable(`has a wrong value: ${reasonOf(written.error ?? section.error)}`);
+  if (!written.success || !section.success) {
+    const [issue] = (written.error ?? section.error)?.issues ?? [];
+    return unusable(`has a wrong value: ${issue?.path.join(".")}: ${issue?.message}`);
+  }
   // The server runs in the folder of its file, which may differ from the session's first folder.
   const inFolder = { ...section.data, cwd: resolve(folder, section.data.cwd ?? ".") };
   const { servers, problems: others } = serversFrom(
@@ -193,17 +195,8 @@ function described({ command, args, env, cwd, url, headers }: Content): string {
   return visibleText(words.join(" ")).replaceAll(/\s+/g, " ");
 }
 
-function quoted(word: string): string {
-  return /^[\w@%+=:,./${}-]+$/.test(word) ? word : JSON.stringify(word);
-}
-
 function problem(line: string): WorkspaceServerList {
   return { servers: [], problems: [line] };
-}
-
-function reasonOf(error: z.ZodError | undefined): string {
-  const [issue] = error?.issues ?? [];
-  return issue === undefined ? "unknown" : `${issue.path.join(".")}: ${issue.message}`;
 }
 
 /** Replaces `${…}` in all texts of a value. */

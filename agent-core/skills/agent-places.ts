@@ -19,16 +19,11 @@ export type AgentPlaces = {
   readonly trusted: () => boolean;
 };
 
-export type AgentFolder = {
-  readonly root: string;
-  readonly path: string;
-  readonly ending: string;
-  /** True for the user's own folder. */
-  readonly isOwn: boolean;
-};
+/** `isOwn`: true for the user's own folder. */
+export type AgentFolder = ReturnType<typeof agentFolders>[number];
 
 /** Folders that exist. */
-export function agentFolders({ home, roots, trusted }: AgentPlaces): readonly AgentFolder[] {
+export function agentFolders({ home, roots, trusted }: AgentPlaces) {
   const ofWorkspace = roots.flatMap((root) =>
     PLACES.map(({ folder, ending }) => ({ root, path: join(root, folder), ending, isOwn: false })),
   );

@@ -280,7 +280,10 @@ async function searchSource(
   try {
     const { skills, address } = await quarantine(source, { folder, cwd, signal });
     return skills
-      .filter((skill) => matches(skill, words))
+      .filter(({ name, description }) => {
+        const text = `${name} ${description}`.toLowerCase();
+        return words.every((word) => text.includes(word.toLowerCase()));
+      })
       .map(({ name, description, folder: inner }) => {
         const place = relative(folder, inner).split(sep).join("/");
         return `${name}: ${visibleText(description)} Install it with: ${install(address(place))}`;
@@ -288,9 +291,4 @@ async function searchSource(
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-}
-
-function matches({ name, description }: QuarantinedSkill, words: readonly string[]): boolean {
-  const text = `${name} ${description}`.toLowerCase();
-  return words.every((word) => text.includes(word.toLowerCase()));
 }
