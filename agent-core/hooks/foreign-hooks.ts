@@ -93,17 +93,22 @@ export type ForeignHooks = {
   readonly problems: readonly string[];
   /** One line for each file with rules that have no effect here. */
   readonly ignored: readonly string[];
+  /** The file switches hooks off. Undefined: it does not say. */
+  readonly isOff?: boolean | undefined;
 };
 
 /** Reads the files of a workspace that the user trusts. */
 export async function readForeignHooks(workspace: string): Promise<ForeignHooks> {
   const names = await readdir(join(workspace, COPILOT_FOLDER)).catch(() => []);
   const further = names.filter((name) => name.endsWith(".json")).toSorted((one, other) => (one < other ? -1 : 1));
-  const sources = [...CLAUDE_FILES, ...further.map((name) => `${COPILOT_FOLDER}/${name}`)];
-  const files = sources.map((source) => readForeignFile(workspace, source));
+  const claude = CLAUDE_FILES.map((source) => readForeignFile(workspace, source));
+  // The local file has the last word on both, as in Claude Code.
+  const isOff = claude.findLast((file) => file.isOff !== undefined)?.isOff;
+  const copilot = further.map((name) => readForeignFile(workspace, `${COPILOT_FOLDER}/${name}`));
+  const files = [...claude.map((file) => ({ ...file, isOff })), ...copilot];
   return {
-    hooks: files.flatMap(({ hooks }) => hooks),
-    problems: files.flatMap(({ problems }) => problems),
+    hooks: files.flatMap((file) => (file.isOff === true ? [] : file.hooks)),
+    problems: files.flatMap((file) => (file.isOff === true ? [] : file.problems)),
     ignored: files.flatMap(({ ignored }) => ignored),
   };
 }
@@ -114,9 +119,8 @@ function readForeignFile(workspace: string, source: string): ForeignHooks {
   const file = join(workspace, source);
   const read = readByItself(file, { within: [workspace] });
   if (!read.ok) {
-    const { reason } = read;
-    const problem = `${source}: its hooks are not used, because ${reason}.`;
-    return { ...NOTHING, problems: reason === undefined ? [] : [problem] };
+    const problem = `${source}: its hooks are not used, because ${read.reason}.`;
+    return { ...NOTHING, problems: read.reason === undefined ? [] : [problem] };
   }
   const parsed = fileSchema.safeParse(parseJsonc(read.text));
   if (!parsed.success) {
@@ -128,7 +132,6 @@ function readForeignFile(workspace: string, source: string): ForeignHooks {
     deny.length + ask.length === 0
       ? []
       : [`${source}: its permissions have no effect here. Hermes asks by its own rules.`];
-  if (parsed.data.disableAllHooks) return { ...NOTHING, ignored };
   const made = Object.entries(parsed.data.hooks ?? {}).flatMap(([eventName, entries]) =>
     [entries]
       .flat()
@@ -139,6 +142,7 @@ function readForeignFile(workspace: string, source: string): ForeignHooks {
     hooks: made.filter((hook) => typeof hook !== "string"),
     problems: [...new Set(made.filter((problem) => typeof problem === "string"))],
     ignored,
+    isOff: parsed.data.disableAllHooks,
   };
 }
 

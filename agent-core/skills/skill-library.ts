@@ -329,13 +329,8 @@ function unusableReason(skill: Skill, enabled: ToolNames): string | undefined {
 async function bundledSkills(): Promise<readonly Skill[]> {
   const { bundled } = await import("./bundled.gen.ts");
   const root = bundledFolder();
-  return bundled.map((facts) => ({
-    ...facts,
-    author: undefined,
-    folder: join(root, facts.name),
-    source: "bundled",
-    place: "bundled",
-  }));
+  const place = { author: undefined, source: "bundled", place: "bundled" } as const;
+  return bundled.map((facts) => ({ ...facts, ...place, folder: join(root, facts.name) }));
 }
 
 /** Folder of the skills that the package contains. */

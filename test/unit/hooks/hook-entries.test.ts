@@ -140,6 +140,21 @@ test.each([
   expect(await run(hooks, bash)).toMatchObject({ decision: "block", decidedBy: ["exit 2", "exit 2"] });
 });
 
+test.each([
+  [true, undefined, 0],
+  [undefined, true, 0],
+  [true, false, 2],
+  [undefined, undefined, 2],
+] as const)(
+  "disableAllHooks %s in the project and %s in the local file leave %i hooks",
+  async (project, local, count) => {
+    const entry = claude("PreToolUse", { hooks: [{ type: "command", command: "exit 2" }] });
+    put(".claude/settings.json", { ...entry, disableAllHooks: project });
+    put(".claude/settings.local.json", { ...entry, disableAllHooks: local });
+    expect((await allowed()).active).toHaveLength(count);
+  },
+);
+
 test("remarks and the fields of a group do not stop a hook", async () => {
   const hook = {
     type: "command",
