@@ -136,7 +136,7 @@ test("the report and the skill come from the sessions of the week", async () => 
   await show("Report");
   await learning.page.getByText("Success: ").first().waitFor();
   await learning.pictures("week-report");
-  expect(await learning.page.getByText("Corrections a task: ").first().textContent()).toContain("n 8");
+  expect(await learning.page.getByText("Corrections a task: ").first().textContent()).toContain("of 8 cases");
   await show("Skills");
   const text = await row("publish-prices: Publish the price list.").textContent();
   expect(text).toContain("Version 1 · on trial · workspace · score 100 % from 1 use");
