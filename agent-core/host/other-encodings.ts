@@ -2,6 +2,7 @@
  * Texts in other encodings than UTF-8. Bytes decide where no byte order mark does. A wrong guess costs nothing but the look of
  * some characters: a text counts only if it gives the same bytes again.
  */
+import { createHash } from "node:crypto";
 import iconv from "iconv-lite";
 import { detectAll } from "jschardet";
 
@@ -22,13 +23,27 @@ const MIXED_SHARE = 2;
 const PROBE_BYTES = 65_536;
 /** Programs and pictures show in so many bytes that they are no text. */
 const START_BYTES = 400;
-/** So few letters are names and signs, such as © or é, and mostly Western European. */
-const FEW = 3;
+/** Fewer different words say little to statistics: these files are mostly Western European. */
+const FEW_WORDS = 7;
+/** How much likelier a usual encoding must be than a Western European one, where words are few. */
+const CLEARLY = 1.3;
+/** Lower confidences are chance. */
+const LEAST = 0.03;
+const WESTERN = /^(?:windows-1252|iso-?8859-(?:1|15))$/;
+const USUAL = /^(?:windows-125\d|iso-8859-[29]|gb18030|big5|shift_jis|euc-..|cp949)$/;
+/** Signs of a wrong encoding in a text as Western European: symbols or capitals inside of words, words without plain letters. */
+const ODD = /\p{Ll}\p{Lu}|\p{L}[^\p{L}\p{P}\s\d_=+<>$^|~]+\p{L}|\p{L}[¿¡]\p{L}|(?:(?![a-zA-Z])\p{L}){3}/u;
+/** Two alphabets in a word, one Chinese character within a word, or parts of a drawn box beside a letter. */
+const TORN =
+  /[a-z]\p{Script=Han}[a-z]|[a-z](?:[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Hebrew}\p{Script=Arabic}]|[\u2500-\u259f])|[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Hebrew}\p{Script=Arabic}\u2500-\u259f][a-z]|\d[\u2500-\u259f]/iu;
 /** Share of ASCII in UTF-16 without a mark: zeros are mostly the sign of a program. */
 const PLAIN_SHARE = 0.1;
 /** Encodings that lose a tie. */
 const RARE = /^(?:cp|mac)/i;
 
+/** Bytes that only texts of two or four bytes a character have. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: programs and pictures have them
+const BINARY = /[\x00-\x08\x0e-\x1a\x1c-\x1f]/;
 /** Characters that no text has. */
 const CONTROL = /\ufffd|[\p{Cn}\p{Cs}]|[^\P{Cc}\s]/u;
 
@@ -36,13 +51,14 @@ export function decodeOther(bytes: Buffer): OtherText | undefined {
   const start = bytes.toString("hex", 0, 4);
   const [mark = "", marked = ""] = Object.entries(MARKS).find(([each]) => start.startsWith(each)) ?? [];
   if (marked !== "") return decoded(bytes, marked, true);
+  const earlier = written.get(digestOf(bytes));
+  if (earlier !== undefined) return decoded(bytes, earlier, mark !== "");
   const probe = probeOf(bytes);
+  if (!probe.includes("\0") && BINARY.test(bytes.toString("latin1"))) return undefined;
   const parts = probe.match(MIXED_PARTS) ?? [];
   const foreign = parts.filter((part) => part.length === 1).length;
   const isMixed = parts.join("").length - foreign >= MIXED_SHARE * foreign;
-  const isWestern = parts.length <= FEW && !/[\x80-\xff]{3}/.test(probe);
-  const western = isWestern ? ["windows-1252"] : [];
-  for (const name of [...(isMixed ? [MIXED] : western), ...guesses(probe), MIXED]) {
+  for (const name of [...(isMixed ? [MIXED] : []), ...guesses(probe), MIXED]) {
     const found = decoded(bytes, name, name === MIXED && mark !== "");
     if (found !== undefined && (!name.startsWith("utf-16") || isPlain(found.text))) return found;
   }
@@ -62,19 +78,41 @@ function probeOf(bytes: Buffer): string {
 }
 
 /** Encodings that the bytes may have, the likeliest first. */
-function* guesses(probe: string): Generator<string> {
+function guesses(probe: string): readonly string[] {
+  const bytes = Buffer.from(probe, "latin1");
   const weight = (name: string, confidence: number): number => (RARE.test(name) ? 0.99 : 1) * confidence;
-  const found = detectAll(Buffer.from(probe, "latin1"), { minimumThreshold: 0 })
+  const found = detectAll(bytes, { minimumThreshold: 0 })
     .map(({ encoding, confidence }) => ({ name: encoding?.toLowerCase() ?? "", confidence }))
-    .filter(({ name }) => iconv.encodingExists(name))
+    .filter(({ name }) => iconv.encodingExists(name) && !TORN.test(iconv.decode(bytes, name)))
     .toSorted((one, other) => weight(other.name, other.confidence) - weight(one.name, one.confidence));
-  for (const { name } of found) yield name;
+  const words = new Set(probe.match(/[a-z\x80-\xff]*[\x80-\xff][a-z\x80-\xff]*/gi));
+  const names = found.map(({ name }) => name);
+  if (words.size >= FEW_WORDS) return names;
+  const usual = [...names.filter((name) => !RARE.test(name)), ...names];
+  const asWestern = iconv.decode(bytes, "windows-1252");
+  if (ODD.test(asWestern)) return usual;
+  const western = found.find(({ name }) => WESTERN.test(name))?.confidence ?? 0;
+  const best = found.find(({ name }) => USUAL.test(name)) ?? { name: "windows-1252", confidence: 0 };
+  const isClear = best.confidence >= Math.max(LEAST, CLEARLY * western);
+  return [isClear && iconv.decode(bytes, best.name) !== asWestern ? best.name : "windows-1252", ...usual];
+}
+
+/** Encodings of texts that were written here, by a digest of their bytes: an edit may change what the letters suggest. */
+const written = new Map<string, string>();
+const MAX_WRITTEN = 1_000;
+
+function digestOf(bytes: Buffer): string {
+  return createHash("sha1").update(bytes).digest("base64");
 }
 
 /** Throws an Error for a text with characters that the encoding lacks. */
 export function encodeOther(text: string, encoding: string, hasMark: boolean): Buffer {
   const bytes = bytesOf(text, encoding, hasMark);
-  if (textOf(bytes, encoding) === text) return bytes;
+  if (textOf(bytes, encoding) === text) {
+    if (written.size >= MAX_WRITTEN) written.clear();
+    written.set(digestOf(bytes), encoding);
+    return bytes;
+  }
   throw new Error(`it has characters that ${encoding}, the file's encoding, lacks. Nothing was written`);
 }
 

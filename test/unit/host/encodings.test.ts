@@ -127,6 +127,56 @@ test.each([
   expect(readFileSync(path).toString("latin1")).toBe(latin);
 });
 
+test.each([
+  ["windows-1252", "# Déjà vérifié à l'été, où ça coûte cher\n"],
+  ["windows-1252", "// Créé par François à l'été — … 5 €\n"],
+  ["windows-1252", "// Función de validación: ¿cuántos años? ¡Atención!\n"],
+  ["windows-1252", "// Fußgänger überqueren die Straße; Öl, Äpfel, „Zitat“\n"],
+  ["windows-1252", "INSERT INTO t VALUES ('Müller','Größe','Straße');\n".repeat(50)],
+  ["windows-1252", "Récupère les éléments sélectionnés"],
+  ["windows-1252", "Perché è più lento? Così è la città, però…\n"],
+  ["windows-1252", "20°C ±5 µm × 3 §4\n"],
+  ["windows-1252", "copyright © 2020 José\n"],
+  ["windows-1252", "# Não há usuários\n"],
+  ["windows-1252", "// rad år på språk: först längd, sedan färg\n"],
+  ["windows-1252", "# Sjekk at brukeren får tilgang på nytt, æ ø å\n"],
+  ["windows-1250", "# Sprawdź, czy użytkownik już istnieje\n"],
+  ["windows-1250", "// Ověří, zda uživatel již existuje\n"],
+  ["windows-1254", "# Kullanıcı girişi doğrulanır, şifre değiştirilir, geçersiz çağrı\n"],
+  ["windows-1251", "# Проверка соединения с базой\n"],
+  ["windows-1253", "# Έλεγχος σύνδεσης\n"],
+  ["koi8-r", "# Проверка соединения\n"],
+  ["cp866", "rem Копирование файлов\r\n"],
+  ["gb18030", "# 获取用户列表\n"],
+  ["gb18030", "# 设置\na = 1\n"],
+  ["big5", "# 設定\na = 1\n"],
+  ["shift_jis", "// 設定ファイル\n"],
+  ["euc-kr", "// 설정 파일\n"],
+  ["windows-1252", "# Käyttäjän nimi ei ole määritelty, yritä myöhemmin\n"],
+  ["windows-1252", "' Módulo de facturación\n' Autor: Íñigo Núñez\n"],
+  ["windows-1250", "# Felhasználó törlése, ha már nem létezik több bejegyzés hozzá\n"],
+  ["windows-1255", "// הגדרות\n"],
+  ["windows-1256", "# إعدادات الخادم\n"],
+  ["euc-jp", "# データベースに接続する\n"],
+  ["windows-1257", "# Vartotojas nerastas, bandykite vėliau; įvesta klaidinga reikšmė\n"],
+])("a single comment in %s shows its letters, also after an edit adds more: %j", async (encoding, text) => {
+  writeFileSync(path, iconv.encode(text, encoding));
+  expect(await files.readText(path, signal)).toMatchObject({ ok: true, text });
+  const after = `${text}${text.slice(0, 40)}\n`;
+  const edit = await files.guardedWrite({ path, expected: text, after, purpose: "edit" }, signal);
+  expect([edit.ok, await files.readText(path, signal)]).toMatchObject([true, { ok: true, text: after }]);
+  const back = await files.guardedWrite({ path, expected: after, after: text, purpose: "revert" }, signal);
+  expect(back.ok).toBe(true);
+  expect(readFileSync(path)).toEqual(iconv.encode(text, encoding));
+});
+
+test("an edit keeps the encoding when it changes what the letters suggest", async () => {
+  const [text, after] = ["# Vérifié\nA = 1\n", "# Vérifié\nA = 1\n# déjà créé à l'été, où çà ñ õ ø\n"];
+  writeFileSync(path, iconv.encode(text, "windows-1252"));
+  await files.guardedWrite({ path, expected: text, after, purpose: "edit" }, signal);
+  expect(await files.readText(path, signal)).toMatchObject({ ok: true, text: after });
+});
+
 test("a joined pair of foreign bytes that would become a letter is refused", async () => {
   const bytes = Buffer.concat([Buffer.from("é€ 1 "), Buffer.from([0xc3]), Buffer.from(" "), Buffer.from([0xa9])]);
   writeFileSync(path, bytes);
