@@ -61,7 +61,12 @@ suite("files", () => {
   test("the agent reads unsaved text", async () => {
     const path = file("unsaved.txt", "saved\n");
     await typeAt(await openEditor(path), 0, "typed ");
-    assert.deepEqual(await files.readText(path, signal), { ok: true, text: "typed saved\n", source: "editor" });
+    assert.deepEqual(await files.readText(path, signal), {
+      ok: true,
+      text: "typed saved\n",
+      hasMark: false,
+      source: "editor",
+    });
     assert.equal(readFileSync(path, "utf8"), "saved\n");
   });
 
