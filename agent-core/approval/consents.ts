@@ -3,11 +3,11 @@
  * its hash, so changed content needs a new one. They last for all sessions, in a folder of the home.
  */
 import { hash } from "node:crypto";
-import { existsSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { consentsFolder } from "../config/home.ts";
 import { makeFolder } from "../platform/make-folder.ts";
-import { pathBelow } from "../platform/paths.ts";
+import { pathBelow, resolvePath, statOf } from "../platform/paths.ts";
 import { writeFault } from "../sessions/write-fault.ts";
 import { readByItself } from "./workspace-file.ts";
 
@@ -35,7 +35,7 @@ export function namedScripts(
   const scripts: Record<string, string> = {};
   for (const [at, word] of words.entries()) {
     const path = resolve(cwd, word);
-    const stat = pathBelow(workspace, path) ? statSync(path, { throwIfNoEntry: false }) : undefined;
+    const stat = pathBelow(workspace, path) ? statOf(resolvePath(path)) : undefined;
     if (stat?.isFile() !== true) continue;
     const isScript = SCRIPT.test(word) || (stat.mode & EXECUTABLE) !== 0 || INTERPRETER.test(words[at - 1] ?? "");
     if (isScript) scripts[path] = textOf(path) ?? `${stat.ino} ${stat.mtimeMs} ${stat.size}`;

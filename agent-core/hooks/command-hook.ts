@@ -77,7 +77,8 @@ export function matcherOf(pattern: string): (tool: string) => boolean {
   };
 }
 
-function wholeOf(pattern: string): RegExp | undefined {
+/** Undefined for a pattern that is not a regular expression. */
+export function wholeOf(pattern: string): RegExp | undefined {
   try {
     return new RegExp(`^(?:${pattern})$`);
   } catch {

@@ -8,7 +8,7 @@ import * as z from "zod";
 import { contentHash, namedScripts } from "../approval/consents.ts";
 import { readByItself } from "../approval/workspace-file.ts";
 import { parseJsonc } from "../platform/jsonc.ts";
-import { type CommandHook, type CommandPlace, matcherOf, runHookCommand } from "./command-hook.ts";
+import { type CommandHook, type CommandPlace, matcherOf, runHookCommand, wholeOf } from "./command-hook.ts";
 import {
   coversTool,
   type ForeignCall,
@@ -38,10 +38,14 @@ const SHELLS = {
 const text = z.string().min(1).optional();
 const seconds = z.coerce.number().positive().optional().catch(undefined);
 
+/** A guard whose condition cannot be read runs for each call. */
+const condition = (isReadable: (written: string) => boolean) =>
+  z.string().refine(isReadable).optional().catch(undefined);
+
 const handlerSchema = z.looseObject({
   type: z.string().default("command"),
-  matcher: z.string().optional(),
-  if: text,
+  matcher: condition((pattern) => pattern === "*" || wholeOf(pattern) !== undefined),
+  if: condition((rule) => permissionRule(rule, "/") !== undefined),
   command: text,
   args: z.array(z.coerce.string()).optional(),
   shell: z.enum(["bash", "powershell"]).optional(),
@@ -58,7 +62,7 @@ const handlerSchema = z.looseObject({
   timeoutSec: seconds,
 });
 
-const entrySchema = z.looseObject({ hooks: z.array(z.looseObject({})).optional() });
+const entrySchema = z.looseObject({ hooks: z.unknown().optional() });
 
 const fileSchema = z.looseObject({
   disableAllHooks: z.boolean().optional().catch(undefined),
@@ -83,13 +87,15 @@ export type ForeignHook = CommandHook & {
   readonly rule: string | undefined;
   readonly isBackground: boolean;
   readonly env: Readonly<Record<string, string>>;
+  /** Line or words of the file, as no shell has quoted them. */
+  readonly words: readonly string[];
   /** Folder of the command, absolute. */
   readonly folder: string;
 };
 
 export type ForeignHooks = {
   readonly hooks: readonly ForeignHook[];
-  /** One line for each file or entry that cannot be used. */
+  /** One line for each file or entry that cannot be used in full. */
   readonly problems: readonly string[];
   /** One line for each file with rules that have no effect here. */
   readonly ignored: readonly string[];
@@ -139,8 +145,8 @@ function readForeignFile(workspace: string, source: string): ForeignHooks {
       .map((found) => hookOf({ ...found, eventName, source, file }, workspace)),
   );
   return {
-    hooks: made.filter((hook) => typeof hook !== "string"),
-    problems: [...new Set(made.filter((problem) => typeof problem === "string"))],
+    hooks: made.flatMap(({ hook = [] }) => hook),
+    problems: [...new Set(made.flatMap(({ problem = [] }) => problem))],
     ignored,
     isOff: parsed.data.disableAllHooks,
   };
@@ -148,49 +154,55 @@ function readForeignFile(workspace: string, source: string): ForeignHooks {
 
 type Found = Pick<ForeignHook, "eventName" | "source" | "file"> & { readonly handler: unknown };
 
-/** The hook, or the reason in one line why it cannot be used. */
-function hookOf({ handler, ...found }: Found, workspace: string): ForeignHook | string {
+/** The hook, and one line when it cannot be used in full. */
+function hookOf({ handler, ...found }: Found, workspace: string): { hook?: ForeignHook; problem?: string } {
   const { eventName, source } = found;
   const known = foreignEvent(eventName);
-  if (known === undefined) return `${source}: hooks for ${eventName} have no effect in this version.`;
+  if (known === undefined) return { problem: `${source}: hooks for ${eventName} have no effect in this version.` };
   const parsed = handlerSchema.safeParse(handler);
   const where = parsed.error?.issues[0]?.path.join(".");
   const problem = parsed.success ? problemOf(parsed.data, known.event) : `its ${where || "entry"} is not valid`;
-  const command = parsed.success ? commandOf(parsed.data) : undefined;
-  if (!parsed.success || command === undefined || problem !== undefined)
-    return `${source}: a hook for ${eventName} is not used, because ${problem ?? "it has no command for this system"}.`;
+  const line = parsed.success ? lineOf(parsed.data) : undefined;
+  const about = `${source}: a hook for ${eventName}`;
+  if (!parsed.success || line === undefined || problem !== undefined)
+    return { problem: `${about} is not used, because ${problem ?? "it has no command for this system"}.` };
   const { matcher, if: rule, env, cwd = ".", timeoutSec, timeout = timeoutSec } = parsed.data;
   const isBackground = parsed.data.async || parsed.data.asyncRewake;
-  return {
+  const hook = {
     ...found,
     ...known,
     matcher: matcher === "*" ? undefined : matcher,
     rule,
     isBackground,
-    command,
+    command: commandOf(parsed.data, line),
+    words: [line, ...(parsed.data.args ?? [])],
     env,
     folder: isAbsolute(cwd) ? cwd : join(workspace, cwd),
     timeoutSeconds: Math.min(timeout ?? DEFAULT_TIMEOUT_SECONDS[known.format], MAX_TIMEOUT_SECONDS),
     failClosed: known.event === "pre_tool_call" && !isBackground,
   };
+  const isRead = (key: string): boolean =>
+    REMARKS.test(key) || (key in handlerSchema.shape && parsed.data[key] !== undefined);
+  const unread = Object.keys(parsed.data).filter((key) => !isRead(key));
+  if (unread.length === 0) return { hook };
+  return { hook, problem: `${about} runs without its "${unread.join('", "')}", which Hermes does not understand.` };
 }
 
-/** Reason why a valid handler is not used: without one of its fields it would run for other calls, or do something else. */
+/** Reason why a valid handler is not used. */
 function problemOf(handler: Handler, event: HookEvent): string | undefined {
   const { type, if: rule } = handler;
   if (type !== "command") return `Hermes runs commands, and its type is ${type}`;
-  if (rule !== undefined && permissionRule(rule, "/") === undefined) return 'its "if" is no rule such as Bash(git *)';
   if (rule !== undefined && !TOOL_EVENTS.has(event)) return 'its "if" selects tool calls, and this event has none';
-  const unknown = Object.keys(handler).find((key) => !(key in handlerSchema.shape) && !REMARKS.test(key));
-  return unknown && `Hermes does not know its field "${unknown}"`;
+  return undefined;
 }
 
 const TOOL_EVENTS: ReadonlySet<HookEvent> = new Set(["pre_tool_call", "post_tool_call", "pre_approval_request"]);
 
 /** The handlers of a group with the group's own fields, or a handler alone. Null and an empty text stand for nothing. */
 function handlersOf(entry: unknown) {
-  const { hooks, ...group } = entrySchema.safeParse(entry).data ?? {};
-  return (hooks ?? [typeof entry === "object" ? {} : entry]).map((own) => {
+  const { hooks = [{}], ...group } = entrySchema.safeParse(entry).data ?? { hooks: entry };
+  return [hooks].flat().flatMap((own) => {
+    if (own === null || own === "") return [];
     if (typeof own !== "object") return { handler: own };
     const given = Object.entries({ ...group, ...own }).filter(([, value]) => value !== null && value !== "");
     return { handler: Object.fromEntries(given) };
@@ -204,12 +216,12 @@ function foreignMatcher(matcher: string | undefined): (name: string) => boolean 
   return matcherOf(isList ? matcher.trim().replaceAll(/\s*[,|]\s*/g, "|") : `.*(?:${matcher}).*`);
 }
 
-function commandOf(handler: Handler): string | undefined {
-  const { args, shell } = handler;
-  const line = lineOf(handler);
-  if (line === undefined) return undefined;
-  if (args !== undefined) return [line, ...args].map(quoted).join(" ");
-  return shell === undefined ? line : `${SHELLS[shell]} ${quoted(line)}`;
+function commandOf({ args, shell }: Handler, line: string): string {
+  if (args !== undefined) return [line, ...args].map((word) => quoted(word, true)).join(" ");
+  if (shell === undefined) return line;
+  // PowerShell reads a variable of the environment under this name alone.
+  const own = shell === "bash" ? line : line.replaceAll(/(?<=\$\{)(?=CLAUDE_PROJECT_DIR\})/g, "env:");
+  return `${SHELLS[shell]} ${quoted(own, false)}`;
 }
 
 function lineOf({ command, bash, powershell, linux, osx, windows }: Handler): string | undefined {
@@ -217,10 +229,28 @@ function lineOf({ command, bash, powershell, linux, osx, windows }: Handler): st
   return (process.platform === "darwin" ? osx : linux) ?? bash ?? command;
 }
 
-/** A word as the system's shell takes it whole. The one variable that Claude Code replaces in words is still replaced. */
-function quoted(word: string): string {
-  if (process.platform === "win32") return `"${word.replaceAll(/\$\{(CLAUDE_PROJECT_DIR)\}/g, "%$1%")}"`;
-  return `"${word.replaceAll(/[\\"`]|\$(?!\{CLAUDE_PROJECT_DIR\})/g, "\\$&")}"`;
+/** A word as the system's shell takes it whole. `isFilled`: but for the one variable that Claude Code replaces in words. */
+function quoted(word: string, isFilled: boolean): string {
+  if (process.platform === "win32") {
+    const plain = word.replaceAll(/(\\*)"/g, '$1$1\\"');
+    return `"${isFilled ? plain.replaceAll(/\$\{(CLAUDE_PROJECT_DIR)\}/g, "%$1%") : plain}"`;
+  }
+  return `"${word.replaceAll(isFilled ? /[\\"`]|\$(?!\{CLAUDE_PROJECT_DIR\})/g : /[\\"`$]/g, "\\$&")}"`;
+}
+
+/** Any variable and any answer of a command may be the workspace's folder. */
+const FILLED = /(["']?)(?:\$\{[^{}]*\}|\$\([^()]*\)|\$(?:env:)?\w+|%\w+%)\1/gi;
+const FOLDER = "\0";
+/** Words of a line with their quotes, and those of a line between quotes. */
+const SPLITS = [/(?:"[^"]*"|'[^']*'|\\.|[^\s"'`;|&<>()=\\])+/g, /[^\s"'`;|&<>()=]+/g];
+
+function scriptsOf({ words, folder }: ForeignHook, workspace: string): Readonly<Record<string, string>> {
+  const lines = [words, words.map((word) => word.replaceAll(FILLED, FOLDER))];
+  const parts = lines.flatMap((of) => [of, ...SPLITS.map((split) => of.flatMap((line) => line.match(split) ?? []))]);
+  const plain = parts
+    .flat()
+    .map((word) => word.replaceAll(/["']|\\(?=[^\w.])/g, "").replaceAll(FOLDER, () => workspace));
+  return namedScripts(plain, folder, workspace);
 }
 
 /** Hashes of a hook: of its entry, and of that with the scripts of the workspace that its command names. Both need a consent. */
@@ -230,9 +260,7 @@ export function foreignHashes(hook: ForeignHook, workspace: string) {
   // Left out where they say nothing: older consents hold.
   const further = { ...(rule && { rule }), ...(isBackground && { isBackground }) };
   const definition = { eventName, matcher, command, env, source, folder, ...further };
-  const plain = command.replaceAll(/["']?\$\{?CLAUDE_PROJECT_DIR\}?["']?/g, workspace);
-  const words = plain.split(/[\s"'`;|&<>()=]+/).filter((word) => word !== "");
-  const scripts = namedScripts(words, hook.folder, workspace);
+  const scripts = scriptsOf(hook, workspace);
   return { definition: contentHash(definition), content: contentHash({ ...definition, scripts }) };
 }
 

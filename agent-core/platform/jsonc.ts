@@ -4,6 +4,10 @@ import { type ParseError, parse } from "jsonc-parser";
 /** Value of the text; undefined for a text with any other fault. */
 export function parseJsonc(text: string): unknown {
   const errors: ParseError[] = [];
-  const value: unknown = parse(text.replace(/^\ufeff/, ""), errors, { allowTrailingComma: true });
-  return errors.length > 0 ? undefined : value;
+  try {
+    const value: unknown = parse(text.replace(/^\ufeff/, ""), errors, { allowTrailingComma: true });
+    return errors.length > 0 ? undefined : value;
+  } catch {
+    return undefined; // nested deeper than the stack of this process
+  }
 }

@@ -1,5 +1,5 @@
 // Fields of a hook's entry in Claude Code's settings: which calls it is for, how it runs, and which fields switch it off.
-import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, writeFileSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
@@ -111,8 +111,6 @@ test.each(rules)(
 );
 
 test.each([
-  ["a field that nobody here knows", { onlyOn: "main" }, 'Hermes does not know its field "onlyOn"'],
-  ["an if that is no rule", { if: "Bash(rm *) && Read" }, 'its "if" is no rule such as Bash(git *)'],
   [
     "a type that is no command",
     { type: "http", url: "http://127.0.0.1" },
@@ -125,6 +123,86 @@ test.each([
   const hooks = await allowed();
   expect(shown).toEqual([`.claude/settings.json: a hook for PreToolUse is not used, because ${reason}.`]);
   expect(await run(hooks, bash)).toMatchObject({ decision: "continue" });
+});
+
+test.each([
+  ["a field of its own that nobody here knows", { priority: 1 }, {}, "priority"],
+  ["a field of its group that nobody here knows", {}, { enabled: true }, "enabled"],
+  ["two fields that nobody here knows", { retries: 2 }, { continueOnError: false }, 'continueOnError", "retries'],
+  ["an if that is no rule", { if: "Bash(rm *) && Read" }, {}, "if"],
+  ["an if that is a list", { if: ["Read"] }, {}, "if"],
+  ["a matcher that is a list", {}, { matcher: ["Read"] }, "matcher"],
+  ["a matcher that is no expression", {}, { matcher: "Read(" }, "matcher"],
+  ["a timeout in words", { timeout: "a minute" }, {}, "timeout"],
+])("a guard with %s checks each call, and one line names the field", async (_, own, group, field) => {
+  const hook = { type: "command", command: "exit 2", ...own };
+  put(".claude/settings.json", claude("PreToolUse", { ...group, hooks: [hook] }));
+  const hooks = await allowed();
+  const line = `.claude/settings.json: a hook for PreToolUse runs without its "${field}", which Hermes does not understand.`;
+  expect(shown[0]).toBe(line);
+  expect(await run(hooks, bash)).toMatchObject({ decision: "block" });
+});
+
+test("an entry of null stands for nothing, and the guard beside it checks calls", async () => {
+  const hook = { type: "command", command: "exit 2" };
+  put(".claude/settings.json", claude("PreToolUse", null, { hooks: [null, hook, null] }, { hooks: null }));
+  const hooks = await allowed();
+  expect(shown).toEqual(["1 hook needs your consent before it runs. /hooks shows the commands."]);
+  expect(await run(hooks, bash)).toMatchObject({ decision: "block" });
+});
+
+test("a file of brackets deeper than the stack is named, and its neighbours count", async () => {
+  put(".claude/settings.json", `{"hooks":${"[".repeat(50_000)}`);
+  put(".claude/settings.local.json", claude("PreToolUse", { hooks: [{ type: "command", command: "exit 2" }] }));
+  const hooks = await allowed();
+  expect(shown[0]).toBe(
+    ".claude/settings.json: its hooks are not used, because the file is not valid at its beginning.",
+  );
+  expect(await run(hooks, bash)).toMatchObject({ decision: "block" });
+});
+
+/** A variable as a shell writes it with brackets, which a template would fill in. */
+const braced = (name: string): string => `$\{${name}}`;
+const script = ".claude/hooks/check.sh";
+
+test.each([
+  { shell: "bash", command: `"$CLAUDE_PROJECT_DIR"/${script}` },
+  { shell: "bash", command: `$CLAUDE_PROJECT_DIR/${script}` },
+  { shell: "bash", command: `"${braced("CLAUDE_PROJECT_DIR")}/${script}"` },
+  { shell: "bash", command: `"${braced("CLAUDE_PROJECT_DIR")}"/${script}` },
+  { shell: "bash", command: `bash "${script}"` },
+  { shell: "bash", command: `sh '${script}' && true` },
+  { shell: "bash", command: `"$(git rev-parse --show-toplevel)"/${script}` },
+  { command: `"${braced("CLAUDE_PROJECT_DIR:-.")}/${script}"` },
+  { command: `cd "$PWD"; "$PWD/${script}"` },
+  { command: `bash -c 'exec sh "$CLAUDE_PROJECT_DIR"/${script}'` },
+  { command: "sh", args: [`${braced("CLAUDE_PROJECT_DIR")}/${script}`] },
+  { shell: "bash", command: "sh .claude/the\\ hooks/check" },
+  { shell: "bash", command: 'sh "$CLAUDE_PROJECT_DIR/.claude/the hooks/check"' },
+  { command: "sh", args: [`${braced("CLAUDE_PROJECT_DIR")}/.claude/the hooks/check`] },
+])("the guard %j needs a new consent when its script changes", async (written) => {
+  cwd = join(cwd, "my work");
+  for (const path of [script, ".claude/the hooks/check"]) put(path, "exit 0\n");
+  put(".claude/settings.json", claude("PreToolUse", { hooks: [{ type: "command", ...written }] }));
+  const hooks = await allowed();
+  for (const path of [script, ".claude/the hooks/check"]) put(path, "exit 0 # changed\n");
+  expect(await run(hooks, bash)).toMatchObject({
+    decision: "block",
+    reasons: [expect.stringContaining("its script has changed")],
+  });
+});
+
+test("the variable of a hook that names bash is filled in by that bash alone", async () => {
+  cwd = join(cwd, 'a "$(touch made)" b');
+  const command = `printf %s "${braced("CLAUDE_PROJECT_DIR")}" >&2; exit 2`;
+  put(".claude/settings.json", claude("PreToolUse", { hooks: [{ type: "command", shell: "bash", command }] }));
+  expect(await run(await allowed(), bash)).toMatchObject({ decision: "block", reasons: [cwd] });
+  expect(existsSync(join(cwd, "made"))).toBe(false);
+});
+
+test("a command with a word longer than a name of a file runs", async () => {
+  put(".claude/settings.json", claude("PreToolUse", { hooks: [{ command: `: ${"x".repeat(5_000)}; exit 2` }] }));
+  expect(await run(await allowed(), bash)).toMatchObject({ decision: "block" });
 });
 
 test.each([
