@@ -2,12 +2,13 @@
 import * as z from "zod";
 import { messageOf } from "../platform/errors.ts";
 
+/** At the beginning: a rule between two parts of a text is no front matter. A comment may stand in the line above. */
 export const FRONT_MATTER =
-  /^\ufeff?\s*(?:<!--[\s\S]*?-->\s*)?---[ \t]*\r?\n((?:[\s\S]*?\r?\n)?)(?:---|\.\.\.)[ \t]*(?:\r?\n|$)/;
+  /^\ufeff?(?:\s*\n)?(?:<!--(?:(?!-->)[\s\S])*-->[ \t]*\r?\n)?---[ \t]*\r?\n((?:[\s\S]*?\r?\n)?)(?:---|\.\.\.)[ \t]*(?:\r?\n|$)/;
 
 export type FrontMatter = {
   readonly fields: Readonly<Record<string, unknown>>;
-  /** Text between its lines; undefined for a file without front matter. */
+  /** Text between its lines; undefined for a file without front matter, whose YAML is a mapping. */
   readonly yaml: string | undefined;
   /** Text after it. */
   readonly body: string;
@@ -15,7 +16,12 @@ export type FrontMatter = {
   readonly problem?: string;
 };
 
-const record = z.record(z.string(), z.unknown()).catch({});
+const record = z.record(z.string(), z.unknown());
+
+/** Undefined for a list and a mapping, which may have a `toString` of their own. */
+export function plainText(value: unknown): string | undefined {
+  return ["string", "number", "boolean"].includes(typeof value) ? String(value) : undefined;
+}
 
 /** One name, several with commas between them, or a list. */
 export const nameList = z
@@ -31,14 +37,13 @@ const ENTRY = /^([\w-]+):[ \t]*(.*(?:\n(?:[ \t]+|-[ \t]|(?=\n)).*)*)/gm;
 /** Prose with a colon or a bracket is no YAML, but other agents read it: such a value counts as text. Loads the YAML parser. */
 export async function readFrontMatter(source: string): Promise<FrontMatter> {
   const [head = "", yaml] = FRONT_MATTER.exec(source) ?? [];
-  const body = source
-    .slice(head.length)
-    .replace(/^\ufeff/, "")
-    .trim();
-  if (yaml === undefined) return { fields: {}, yaml, body };
+  const whole = { fields: {}, yaml: undefined, body: source.replace(/^\ufeff/, "").trim() };
+  if (yaml === undefined) return whole;
+  const body = source.slice(head.length).trim();
   const { parseYaml } = await import("./yaml.ts");
   try {
-    return { fields: record.parse(parseYaml(yaml)), yaml, body };
+    const { data } = record.safeParse(yaml.trim() === "" ? {} : parseYaml(yaml));
+    return data === undefined ? whole : { fields: data, yaml, body };
   } catch (error) {
     const text = yaml.replaceAll("\r\n", "\n").replaceAll("\t", "  ");
     const entries = [...text.matchAll(ENTRY)].map(([entry, key = "", value = ""]) => {
@@ -49,6 +54,7 @@ export async function readFrontMatter(source: string): Promise<FrontMatter> {
         return [key, words.trim().replace(/^(["'])(.*)\1$/, "$2")];
       }
     });
+    if (entries.length === 0) return whole;
     return { fields: Object.fromEntries(entries), yaml, body, problem: messageOf(error).split("\n", 1)[0] ?? "" };
   }
 }

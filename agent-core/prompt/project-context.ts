@@ -53,12 +53,17 @@ const ON_DEMAND = /^(?:false|manual|auto|model_decision|agent_requested)$/;
 const RULES = /^rules(?:-code)?$/;
 /** Endings of rules; in Copilot's folder only those of instructions. */
 const ENDING = /\.(?:md|mdc|txt)$/;
+/** Folders of packages and of git, which hold nobody's rules. */
+const UNREAD = /(?:^|\/)(?:node_modules|\.git)(?:\/|$)/;
 /** Levels of folders below a folder of rules. */
 const MAX_LEVELS = 3;
 /** Folders that are checked above a path. */
 const MAX_FOLDERS = 8;
 
-/** Limit of all files in a prompt; further ones are named. Characters. */
+/** Files that the settings of an agent name at most. */
+const MAX_NAMED = 50;
+
+/** Limit of all files in a prompt or beside a tool's result; further ones are named. Characters. */
 const MAX_ALL_CHARS = 40_000;
 /** Limit of one file in a prompt. Characters. */
 const MAX_CHARS = 20_000;
@@ -73,9 +78,15 @@ export const INSTRUCTIONS_HEAD = "The project's own instructions. The user's mes
 
 /** Instructions for a session in the absolute folder `cwd`; undefined for a project without any. */
 export async function projectContext(cwd: string, files: ContextFiles): Promise<string | undefined> {
+  const texts = await presentAll(await rulesOf(cwd, files), cwd);
+  return texts.length === 0 ? undefined : [INSTRUCTIONS_HEAD, ...texts].join("\n\n");
+}
+
+/** Rules for some files are left out. */
+async function presentAll(rules: readonly Rules[], cwd: string): Promise<readonly string[]> {
   const texts: string[] = [];
   let chars = 0;
-  for (const { path, text, scope } of await rulesOf(cwd, files)) {
+  for (const { path, text, scope } of rules) {
     const shown = relative(cwd, path) || path;
     const presented = scope.kind === "always" ? await presentFile(shown, text) : undefined;
     chars += presented?.length ?? 0;
@@ -83,7 +94,7 @@ export async function projectContext(cwd: string, files: ContextFiles): Promise<
     else if (chars > MAX_ALL_CHARS) texts.push(`[${shown} was left out, because the instructions are long. Read it.]`);
     else if (presented !== undefined) texts.push(presented);
   }
-  return texts.length === 0 ? undefined : [INSTRUCTIONS_HEAD, ...texts].join("\n\n");
+  return texts;
 }
 
 type Scope =
@@ -93,16 +104,21 @@ type Scope =
   | { readonly kind: "named"; readonly topic: string };
 
 type Rules = { readonly path: string; readonly text: string; readonly scope: Scope };
+/** A file of instructions, or the settings that name more of them than are read. */
+type Found = { readonly path: string; readonly scope?: Scope };
 
 /** From the root of the repository down: the last file is nearest to the work, and prevails. Equal texts count once. */
 async function rulesOf(cwd: string, files: ContextFiles): Promise<readonly Rules[]> {
   const folders = (await foldersUpToRoot(cwd, files)).toReversed();
   const [top = cwd] = folders;
-  const paths = await Promise.all(folders.map(async (folder) => ({ folder, paths: await pathsIn(folder, files) })));
+  const paths = folders.map(async (folder) =>
+    (await pathsIn(folder, top, files)).map((found) => ({ folder, ...found })),
+  );
   const rules: Rules[] = [];
   const seen = new Set<string>();
-  for (const { folder, path } of paths.flatMap((each) => each.paths.map((path) => ({ folder: each.folder, path })))) {
-    for (const found of await withImports(path, top, files, seen)) {
+  for (const { folder, path, scope } of (await Promise.all(paths)).flat()) {
+    if (scope !== undefined) rules.push({ path, text: "", scope });
+    for (const found of scope === undefined ? await withImports(path, top, files, seen) : []) {
       if (seen.has(found.text)) continue;
       seen.add(found.text);
       rules.push({ ...found, scope: found.path === path ? await scopeOf(found, folder) : { kind: "always" } });
@@ -111,7 +127,8 @@ async function rulesOf(cwd: string, files: ContextFiles): Promise<readonly Rules
   return rules;
 }
 
-async function pathsIn(folder: string, files: ContextFiles): Promise<readonly string[]> {
+/** `top`: folder that the settings of agents may name files of. */
+async function pathsIn(folder: string, top: string, files: ContextFiles): Promise<readonly Found[]> {
   const { read, list } = files;
   const inside = await list(folder);
   const firsts = OWNERS.files.map(async (names) => {
@@ -127,28 +144,39 @@ async function pathsIn(folder: string, files: ContextFiles): Promise<readonly st
   );
   const places = [...OWNERS.folders, ...(await Promise.all(owned)).flat()];
   const inFolders = places.map((name) => rulesBelow(join(folder, name), files, 1));
-  const named = OWNERS.settings.map(([name, keys]) => namedIn(join(folder, name), keys, folder, files));
-  return (await Promise.all([...firsts, ...inFolders, ...named])).flat();
+  const named = OWNERS.settings.map((setting) => namedIn(setting, folder, top, files));
+  const own = (await Promise.all([...firsts, ...inFolders])).flat().map((path) => ({ path }));
+  return [...own, ...(await Promise.all(named)).flat()];
 }
 
-/** Files that the settings of an agent name, inside of `folder`. */
-async function namedIn(path: string, keys: readonly string[], folder: string, files: ContextFiles) {
+/** Files that the settings of an agent name, inside of `top`. */
+async function namedIn(
+  [setting, keys]: (typeof OWNERS.settings)[number],
+  folder: string,
+  top: string,
+  files: ContextFiles,
+): Promise<readonly Found[]> {
+  const path = join(folder, setting);
   const text = await files.read(path);
   if (text === undefined) return [];
   const [{ parseJsonc }, { readFrontMatter }] = await Promise.all([import("../platform/jsonc.ts"), frontMatter()]);
   const settings = path.endsWith(".yml") ? (await readFrontMatter(`---\n${text}\n---\n`)).fields : parseJsonc(text);
-  const value = keys.reduce<unknown>(
+  const value = [...keys].reduce<unknown>(
     (at, key) => (at as Readonly<Record<string, unknown>> | null | undefined)?.[key],
     settings,
   );
   const names = [value].flat().filter((name) => typeof name === "string");
-  const found = names.map(async (name) => {
+  const found = names.slice(0, MAX_NAMED).map(async (name) => {
     const [start = ""] = name.split(/[^/]*[*?{]/, 1);
     const isGlob = start !== name;
+    if (pathBelow(top, join(folder, start)) === undefined || (isGlob && UNREAD.test(start))) return [];
     const inside = isGlob ? await rulesBelow(join(folder, start), files, 1) : [join(folder, name)];
     return isGlob ? inside.filter(globMatcher(name, folder)) : inside.filter((each) => ENDING.test(each));
   });
-  return (await Promise.all(found)).flat();
+  const paths = (await Promise.all(found)).flat();
+  const first = paths.slice(0, MAX_NAMED).map((each) => ({ path: each }));
+  const isAll = Math.max(names.length, paths.length) <= MAX_NAMED;
+  return isAll ? first : [...first, { path, scope: { kind: "named", topic: " in further files that it names" } }];
 }
 
 async function rulesBelow(folder: string, files: ContextFiles, level: number): Promise<readonly string[]> {
@@ -157,7 +185,7 @@ async function rulesBelow(folder: string, files: ContextFiles, level: number): P
   const found = names.map(async (name) => {
     const path = join(folder, name);
     if (ENDING.test(name)) return isOfCopilot && !name.endsWith(".instructions.md") ? [] : [path];
-    return name.includes(".") || level === MAX_LEVELS ? [] : rulesBelow(path, files, level + 1);
+    return name.includes(".") || UNREAD.test(name) || level === MAX_LEVELS ? [] : rulesBelow(path, files, level + 1);
   });
   return (await Promise.all(found)).flat();
 }
@@ -195,13 +223,14 @@ const EVERYTHING = /^(?:\*\*|\*|\*\*\/\*)$/;
 
 /** The front matter decides on which files rules hold, by the formats of their owners. */
 async function scopeOf({ path, text }: Pick<Rules, "path" | "text">, folder: string): Promise<Scope> {
-  const { fields } = await (await frontMatter()).readFrontMatter(text);
+  const { plainText, readFrontMatter } = await frontMatter();
+  const { fields } = await readFrontMatter(text);
   const globs = OWNERS.globs
-    .flatMap((key) => [fields[key] ?? []].flat())
-    .flatMap((written) => String(written).split(/,(?![^{]*\})/))
+    .flatMap((key) => [fields[key]].flat())
+    .flatMap((written) => plainText(written)?.split(/,(?![^{]*\})/) ?? [])
     .map((glob) => glob.replaceAll(/^[\s["']+|[\s\]"']+$/g, ""))
     .filter((glob) => glob !== "");
-  const switches = OWNERS.switches.map((key) => String(fields[key]).toLowerCase());
+  const switches = OWNERS.switches.map((key) => plainText(fields[key])?.toLowerCase() ?? "");
   if (switches.some((each) => ALWAYS.test(each)) || globs.some((glob) => EVERYTHING.test(glob)))
     return { kind: "always" };
   if (globs.length > 0) return { kind: "files", glob: globs.join(","), folder };
@@ -239,21 +268,23 @@ export class SubfolderContext {
   async of(paths: readonly string[]): Promise<string> {
     const fresh = new Set(paths.flatMap((path) => this.#foldersOf(path)));
     for (const folder of fresh) this.#known.add(folder);
-    const texts = await Promise.all([...fresh].map((folder) => this.#instructions(folder)));
-    return [...(await this.#rulesFor(paths)), ...texts].filter((text) => text).join("\n\n");
+    const found = await Promise.all([...fresh].map((folder) => this.#instructions(folder)));
+    return (await presentAll([...(await this.#rulesFor(paths)), ...found.flat()], this.#cwd)).join("\n\n");
   }
 
-  async #rulesFor(paths: readonly string[]): Promise<readonly (string | undefined)[]> {
-    this.#rules ??= rulesOf(this.#cwd, this.#files);
-    const found = (await this.#rules).map(async ({ path, text, scope }) => {
-      if (scope.kind !== "files" || this.#known.has(path)) return undefined;
+  async #rulesFor(paths: readonly string[]): Promise<readonly Rules[]> {
+    this.#rules ??= rulesOf(this.#cwd, this.#files).catch((error: unknown) => {
+      this.#rules = undefined; // the next call reads them again
+      throw error;
+    });
+    return (await this.#rules).flatMap(({ path, text, scope }) => {
+      if (scope.kind !== "files" || this.#known.has(path)) return [];
       const { glob, folder } = scope;
       const matches = globMatcher(glob, folder);
-      if (!paths.some((each) => pathBelow(folder, each) !== undefined && matches(each))) return undefined;
+      if (!paths.some((each) => pathBelow(folder, each) !== undefined && matches(each))) return [];
       this.#known.add(path);
-      return presentFile(relative(this.#cwd, path), text);
+      return { path, text, scope: { kind: "always" } };
     });
-    return Promise.all(found);
   }
 
   /** Unchecked folders between the working folder and the path, outermost first. */
@@ -269,11 +300,14 @@ export class SubfolderContext {
     return folders;
   }
 
-  async #instructions(folder: string): Promise<string> {
-    const texts = new Map<string, string>();
-    for (const path of await pathsIn(folder, this.#files)) texts.set((await this.#files.read(path)) ?? "", path);
-    const shown = [...texts].map(([text, path]) => presentFile(relative(this.#cwd, path), text));
-    return (await Promise.all(shown)).filter((text) => text !== undefined).join("\n\n");
+  async #instructions(folder: string): Promise<readonly Rules[]> {
+    const top = (await foldersUpToRoot(this.#cwd, this.#files)).at(-1) ?? this.#cwd;
+    const rules = new Map<string, Rules>();
+    for (const { path, scope } of await pathsIn(folder, top, this.#files)) {
+      const text = scope === undefined ? ((await this.#files.read(path)) ?? "") : path;
+      rules.set(text, { path, text, scope: scope ?? { kind: "always" } });
+    }
+    return [...rules.values()];
   }
 }
 

@@ -2,7 +2,7 @@
 import { readdir, realpath } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { findByItself } from "../approval/workspace-file.ts";
-import { readFrontMatter } from "../config/front-matter.ts";
+import { plainText, readFrontMatter } from "../config/front-matter.ts";
 import { hasCode, messageOf } from "../platform/errors.ts";
 import { categoryName, MAX_SKILL_CHARS, nameProblem, type ParsedSkill, type SkillFacts, textProblem } from "./skill.ts";
 import {
@@ -112,7 +112,7 @@ async function parseCommand(source: string, name: string): Promise<ParsedSkill> 
   const { fields, body } = await readFrontMatter(source);
   if (body === "") return { ok: false, reason: "it has no text" };
   const firstLine = body.split(/\r?\n/, 1)[0]?.replace(/^#+\s*/, "") ?? name;
-  const description = String(fields["description"] ?? firstLine);
+  const description = plainText(fields["description"]) ?? firstLine;
   return {
     ok: true,
     body,

@@ -3,11 +3,12 @@ import { existsSync } from "node:fs";
 import { platform } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { readFrontMatter } from "../config/front-matter.ts";
 import { Switches } from "../config/switches.ts";
 import { KeyedQueue } from "../platform/keyed-queue.ts";
 import { wrapData } from "../prompt/injection-scan.ts";
 import type { ReviewOutcome } from "../sessions/outcome-entries.ts";
-import { bodyOf, type ToolNames } from "./skill.ts";
+import type { ToolNames } from "./skill.ts";
 import { doubtAbout, listSkillFiles, readProcedure, readSkillFile, type SkillText } from "./skill-files.ts";
 import {
   COMMAND_FOLDERS,
@@ -142,7 +143,7 @@ export class SkillLibrary {
     const files = isCommand ? [] : await listSkillFiles(skill.folder);
     this.#usedInTurn.add(skill.name);
     this.#options.onUse({ name: skill.name, version: skill.version, how });
-    const procedure = part === "whole" ? read.text : bodyOf(read.text);
+    const procedure = part === "whole" ? read.text : (await readFrontMatter(read.text)).body;
     const isCalled = isCommand && argument !== undefined;
     const text = isCalled ? (await commandFiles()).withArguments(procedure, argument) : procedure;
     return { ok: true, text: wrapData("skill", skill.name, [text, ...this.#notes(skill, files)].join("\n\n")) };

@@ -1,6 +1,6 @@
 /** A skill: a folder with a SKILL.md in the Agent Skills format. Reads its front matter, and checks the text. */
 import * as z from "zod";
-import { FRONT_MATTER, type FrontMatter, nameList, readFrontMatter } from "../config/front-matter.ts";
+import { FRONT_MATTER, type FrontMatter, nameList, plainText, readFrontMatter } from "../config/front-matter.ts";
 import { findThreat } from "../prompt/injection-scan.ts";
 
 /** Limits of the Agent Skills format. Characters. */
@@ -118,7 +118,7 @@ function deviationOf(
   folder: string,
 ): string | undefined {
   if (name === undefined) return "its front matter has no name";
-  const wrongName = nameProblem(String(name));
+  const wrongName = nameProblem(plainText(name) ?? "");
   if (wrongName !== undefined) return wrongName;
   if (name !== folder)
     return `the name ${JSON.stringify(name)} differs from the name of its folder, ${JSON.stringify(folder)}`;
@@ -194,7 +194,7 @@ function factsOf(raw: FrontMatter["fields"], folder: string, body: string): Skil
     fallbackFor: { toolsets: hermes.data.fallback_for_toolsets, tools: hermes.data.fallback_for_tools },
     variables: data.required_environment_variables ?? [],
     author: hermes.data.author,
-    isForUser: String(data["disable-model-invocation"]) === "true",
+    isForUser: plainText(data["disable-model-invocation"]) === "true",
     ...(hermes.data.project !== undefined && { project: hermes.data.project }),
   };
 }
@@ -210,9 +210,4 @@ export async function withFrontMatter(source: string, values: Readonly<Record<st
   const { withValues } = await import("../config/yaml.ts");
   const yaml = withValues(head[1] ?? "", ["metadata", "hermes"], values).trimEnd();
   return `---\n${yaml}\n---\n${source.slice(head[0].length)}`;
-}
-
-/** Text after the front matter. */
-export function bodyOf(source: string): string {
-  return source.replace(FRONT_MATTER, "").trim();
 }

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test, vi } from "vitest";
 import { contextFiles } from "../../../agent-core/agent/prompt-builder.ts";
 import { nodeHost } from "../../../agent-core/host/node-host.ts";
 import { findThreat } from "../../../agent-core/prompt/injection-scan.ts";
@@ -291,7 +291,92 @@ describe("text for a prompt", () => {
   });
 });
 
+test.each([
+  ["after a comment", "<!-- generated -->\n\n---\n\n# Rules\nNever push.\n\n---\n\nMore rules"],
+  ["after a comment with a colon", "<!-- generated -->\n\n---\nRule: Never push.\n---\n\nMore rules"],
+  ["above a heading", "---\n# Never push.\n---\nMore rules"],
+  ["above a list", "---\n- Never push.\n- Be kind.\n---\nMore rules"],
+  ["above prose that is no YAML", "---\nNever push: [it hurts.\n---\nMore rules"],
+  ["after a heading", "# Ours\n---\nrule: Never push.\n---\nMore rules"],
+])("a rule between two parts of the text, %s, takes nothing away", async (_, text) => {
+  put("AGENTS.md", text);
+  expect((await contextOf())?.match(/Never push|More rules/g)).toEqual(["Never push", "More rules"]);
+});
+
+test.each(["---\n---\n", "\ufeff---\nowner: me\n---\n", "\n \n---\r\nowner: me\r\n---\r\n", "---\n  \n...\n"])(
+  "front matter such as %j is no part of the text",
+  async (head) => {
+    put("AGENTS.md", `${head}Be kind.`);
+    expect(await contextOf()).toMatch(/>\s*Be kind\.\s*</);
+  },
+);
+
+test("a mapping in place of globs, and brackets deeper than the stack, stop no prompt", async () => {
+  put("CLAUDE.md", "be kind");
+  put(".cursor/rules/a.mdc", "---\nglobs:\n  toString: x\nalwaysApply: { toString: y }\n---\nuse types");
+  put("opencode.json", `{"instructions":${"[".repeat(50_000)}`);
+  put(".gemini/settings.json", `${'{"context":'.repeat(20_000)}`);
+  expect((await contextOf())?.match(/be kind|use types/g)).toEqual(["be kind", "use types"]);
+});
+
+describe("the settings of an agent", () => {
+  const settings = (...instructions: readonly string[]) => JSON.stringify({ instructions });
+
+  test.each([
+    "../../private/notes.txt",
+    "../../private/*.txt",
+    "../../private/**/n*.txt",
+    "x/../../../private/notes.txt",
+  ])("give no file outside of the workspace for %s, in a subfolder too", async (name) => {
+    put("private/notes.txt", "secret");
+    put("w/pkg/opencode.json", settings(name, "../docs/ours.md"));
+    put("w/opencode.json", settings(name.replace("../", "")));
+    put("w/docs/ours.md", "ours");
+    const cwd = join(root, "w");
+    const read = vi.fn(filesOf(root).read);
+    const files = { ...filesOf(root), read };
+    const texts = [
+      await projectContext(cwd, files),
+      await new SubfolderContext(cwd, files).of([join(cwd, "pkg/a.ts")]),
+    ];
+    expect(texts.join().match(/secret|ours(?!\.)/g)).toEqual(["ours"]);
+    expect(read.mock.calls.flat().filter((path) => path.includes("private"))).toEqual([]);
+  });
+
+  test("give a bounded number of files and characters, and lines for the rest", async () => {
+    for (let at = 100; at < 300; at++) put(`pkg/docs/${at}.md`, `${at} ${"long ".repeat(2_000)}`);
+    for (const name of ["opencode.json", "pkg/opencode.json"]) put(name, settings("**/docs/**/*.md"));
+    const given = [await contextOf(), await new SubfolderContext(root, filesOf(root)).of([join(root, "pkg/a.ts")])];
+    for (const text of given) {
+      expect(text?.length).toBeLessThan(50_000);
+      expect(text).toContain("[pkg/docs/149.md was left out, because the instructions are long. Read it.]");
+      expect(text).toMatch(
+        /\[(?:pkg\/)?opencode\.json has rules in further files that it names\. Read it when they apply\.\]/,
+      );
+      expect(text).not.toContain("150.md");
+    }
+  });
+
+  test("give no files of packages and of git for a glob", async () => {
+    for (const folder of ["node_modules/a", "sub/node_modules/b", ".git/c", "docs"])
+      put(`${folder}/r.md`, `of ${folder}`);
+    put(
+      "opencode.json",
+      settings("**/*.md", "node_modules/**/*.md", "node_modules/a/*.md", ".git/**/*.md", ".git/c/*.md"),
+    );
+    expect((await contextOf())?.match(/of [\w.]+/g)).toEqual(["of docs"]);
+  });
+});
+
 describe("subfolders", () => {
+  test("are read again after a disk that failed once", async () => {
+    put(".cursor/rules/ts.mdc", "---\nglobs: '*.ts'\n---\nuse types");
+    const list = vi.fn(filesOf(root).list).mockRejectedValueOnce(new Error("EIO"));
+    const context = new SubfolderContext(root, { ...filesOf(root), list });
+    await expect(context.of([join(root, "a.ts")])).rejects.toThrow("EIO");
+    expect(await context.of([join(root, "a.ts")])).toContain("use types");
+  });
+
   test("give their instructions once, with the first touched file, outermost first", async () => {
     put("AGENTS.md", "of the root");
     put("a/AGENTS.md", "of a");

@@ -2,7 +2,8 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, symlinkSync, writeF
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { bodyOf, parseSkill } from "../../../agent-core/skills/skill.ts";
+import { readFrontMatter } from "../../../agent-core/config/front-matter.ts";
+import { parseSkill } from "../../../agent-core/skills/skill.ts";
 import { skillIndex } from "../../../agent-core/skills/skill-index.ts";
 import { SkillLibrary, type SkillLibraryOptions, type SkillUse } from "../../../agent-core/skills/skill-library.ts";
 
@@ -93,7 +94,7 @@ describe("places", () => {
       ...["review-change", "upgrade-dependency", "write-commit-or-pr", "write-tests"],
     ]);
     for (const each of skills) {
-      const procedure = bodyOf(readFileSync(join(each.folder, "SKILL.md"), "utf8"));
+      const procedure = (await readFrontMatter(readFileSync(join(each.folder, "SKILL.md"), "utf8"))).body;
       expect(procedure.split("\n").length).toBeLessThanOrEqual(62);
     }
   });
@@ -237,6 +238,12 @@ it.each(["\n\n---", "<!-- made by hand -->\n---"])("a skill that begins with %j 
     facts: { description: "a b" },
     body: "Do it.",
   });
+});
+
+it("mappings in place of words in front matter do not stop a skill", async () => {
+  const odd = "{ toString: x }";
+  const text = `---\nname: ${odd}\ndescription: d\ndisable-model-invocation: ${odd}\n---\nDo it.`;
+  expect(await parseSkill(text, "a-skill")).toMatchObject({ ok: true, facts: { name: "a-skill", isForUser: false } });
 });
 
 it("the flat keys of the first Hermes are read", async () => {
