@@ -9,6 +9,7 @@ import { entriesOf, statOf } from "../platform/paths.ts";
 import { type CommandScope, partsBelow } from "./command-scope.ts";
 import { FolderCache } from "./folder-cache.ts";
 import { readScript } from "./project-scripts.ts";
+import { secretPlaces } from "./secret-paths.ts";
 
 /**
  * Names at the top of a git folder that git writes in everyday work, with their lock files. Upper case alone is no sign:
@@ -29,6 +30,8 @@ const ALTERNATES = ["alternates", "http-alternates"];
 const UNFINISHED = ["rebase-merge", "rebase-apply", "sequencer"];
 /** Folders of a git folder whose links git would follow outside of it. */
 const FOLLOWED = ["refs", "logs"];
+/** Parts of a git folder that the tool repo links. */
+const LINKED = "objects refs logs hooks info config packed-refs rr-cache svn shallow worktrees".split(" ");
 
 /** Levels of folders in the names of branches. */
 const MAX_DEPTH = 50;
@@ -154,10 +157,15 @@ export function gitBinds(
   ];
 }
 
-/** Parts of a git folder that are links, as the tool repo makes them: their places outside of it. */
+/** Places in another git folder of parts that are links. An archive can bring any link: others and secrets stay hidden. */
 export function linkedParts(git: string, scope: CommandScope): readonly string[] {
-  const targets = listed(git).links.map((name) => [name, scope.resolvePath(join(git, name))] as const);
-  return targets.flatMap(([name, path]) => (basename(path) === name && statOf(path) !== undefined ? [path] : []));
+  const parts = LINKED.filter((name) => listed(git).links.includes(name)).flatMap((name) => {
+    const path = scope.resolvePath(join(git, name));
+    const { names } = listed(dirname(path));
+    const isOfGit = [name, "objects", "refs", "config"].every((each) => names.includes(each));
+    return isOfGit && basename(path) === name ? [path] : [];
+  });
+  return parts.filter((path) => !secretPlaces(scope).some((at) => partsBelow(at, path) ?? partsBelow(path, at)));
 }
 
 /** Parts of other repositories that git reads for this one. No command in the sandbox may name another one. */

@@ -1,7 +1,8 @@
-import { existsSync, linkSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, linkSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
-import { join } from "node:path";
-import { type Attack, evil, lies, node, plant, text, works, write } from "./attack.ts";
+import { basename, dirname, join } from "node:path";
+import { repository } from "../sandboxed-workspace.ts";
+import { type Attack, evil, lies, node, type Place, plant, text, works, write } from "./attack.ts";
 
 export const TRUSTED: readonly Attack[] = [
   ...[
@@ -55,7 +56,55 @@ export const TRUSTED: readonly Attack[] = [
   },
 ];
 
+/** An archive brings links at the top of its git folder, and code that reads `file`. */
+function brought(
+  name: string,
+  file: (place: Place) => string,
+  links: (place: Place) => Readonly<Record<string, string>>,
+): Attack {
+  return {
+    name: `reads ${name} through a link in the git folder that an archive brought`,
+    before: (place) => {
+      const path = file(place);
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, "PRIVATE\n");
+      for (const [at, target] of Object.entries(links(place))) {
+        rmSync(join(place.root, ".git", at), { recursive: true, force: true });
+        symlinkSync(target, join(place.root, ".git", at));
+      }
+      writeFileSync(join(place.root, "tests.cjs"), `console.log(require("fs").readFileSync("${path}", "utf8"));`);
+    },
+    steps: () => ["node tests.cjs"],
+    succeeds: (_, output) => output.includes("PRIVATE"),
+  };
+}
+
 export const LINKS: readonly Attack[] = [
+  brought(
+    "the home",
+    ({ secret }) => secret,
+    () => ({ [basename(homedir())]: homedir(), home: "/home", root: "/root", Users: "/Users" }),
+  ),
+  brought(
+    "a folder with keys",
+    ({ root }) => join(root, "../.ssh/id"),
+    () => ({ ".ssh": "../../.ssh" }),
+  ),
+  brought(
+    "an ordinary folder with a name of git",
+    ({ root }) => join(root, "../logs/day.log"),
+    () => ({ logs: "../../logs" }),
+  ),
+  brought(
+    "another name beside the parts of another repository",
+    ({ root }) => join(repository(join(root, "../other")), ".git/lfs/key"),
+    () => ({ lfs: "../../other/.git/lfs" }),
+  ),
+  brought(
+    "keys in the shape of a repository",
+    ({ home }) => join(repository(join(home, ".ssh")), ".git/logs/key"),
+    ({ home }) => ({ logs: join(home, ".ssh/.git/logs") }),
+  ),
   ...(
     [
       ["a link to the home", "fs.symlinkSync(process.env.HOME, `way`)", "way/out"],
