@@ -166,8 +166,9 @@ export function hideSecretValues(text: string, { scope, grants }: Pick<PolicyCon
 
 const MAX_SETTINGS_BYTES = 65_536;
 const MAX_SETTINGS_FILES = 50;
-/** Letters and digits of a key: no word, version or name of a host has as many in a row. */
-const KEY_RUN = /(?=[A-Za-z+]*\d[A-Za-z+]*\d)(?=\d*[A-Za-z])[A-Za-z\d+]{14,}/g;
+/** Letters and digits of a key: no word, version or name of a host has as many in a row. A lookahead would be quadratic. */
+const KEY_RUN = /[A-Za-z\d][A-Za-z\d+]{13,}/g;
+const isKey = (run: string): boolean => /[A-Za-z]/.test(run) && /\d\D*\d/.test(run);
 
 type SecretFile = { readonly path: string; readonly values: readonly string[] };
 
@@ -178,7 +179,7 @@ function secretFiles(scope: CommandScope): readonly SecretFile[] {
     try {
       if (statSync(path).size > MAX_SETTINGS_BYTES) return [];
       const text = readTextSync(path);
-      return [{ path, values: [...secretsOf(parseEnv(text)), ...(text.match(KEY_RUN) ?? [])] }];
+      return [{ path, values: [...secretsOf(parseEnv(text)), ...(text.match(KEY_RUN) ?? []).filter(isKey)] }];
     } catch {
       return []; // gone or unreadable, for scripts too
     }

@@ -4,6 +4,7 @@ import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Decision, PolicyContext } from "../../../agent-core/approval/decision.ts";
+import { hideSecretValues } from "../../../agent-core/approval/egress.ts";
 import { Grants } from "../../../agent-core/approval/grants.ts";
 import { decide } from "../../../agent-core/approval/policy.ts";
 import { resolvePath } from "../../../agent-core/platform/paths.ts";
@@ -31,6 +32,18 @@ function way(root: string, command: string, context: Partial<PolicyContext> = {}
   const decision = decided(root, command, context);
   return (decision.kind === "allow" && decision.sandbox) || decision.kind;
 }
+
+test("keys of secret files are hidden in outputs, however long the runs of letters are in these files", () => {
+  const root = repository(false);
+  const [key, token] = ["rk_live_51HxYzAbCdEf2345678901", "dGhpcytp+cyBub3Qga2V5IDEy"];
+  for (let number = 1; number <= 30; number += 1)
+    writeFileSync(join(root, `.env.${number}`), `${"Letters".repeat(9_000)}\n${key}\n+${token}\n${"+".repeat(2_000)}`);
+  const scope = { cwd: root, roots: [root], home: homedir(), hermesHome: join(root, "../h"), resolvePath };
+  const words = "LettersLettersLetters 01234567890123456789 internationalisation2";
+  const shown = hideSecretValues(`${key} ${token} ${words}`, { scope, grants: newGrants() });
+  expect(shown).not.toMatch(/51HxYz|cyBub3/);
+  expect(shown).toContain(words);
+});
 
 const REACHING = [
   "grep -r KEY .",
