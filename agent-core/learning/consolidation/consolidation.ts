@@ -88,9 +88,13 @@ class Consolidation {
     const facts = (await this.store.read()).filter((fact) => isActive(fact) && !fact.isPinned && !isEdited(fact));
     const holds = await Promise.all(facts.map(holdsAtCitation));
     const marks = [...(await this.#ended.marks()).values()];
+    // A session may end long before it is read, and the user can restore a fact.
+    const records = (await this.#ports.ledger.read()).filter(({ op, actor }) => op === "add" || actor === "user");
+    const learnt = new Map(records.map(({ target, at }) => [target, at]));
     const reasonOf = (fact: Fact, at: number): string | undefined => {
       if (!holds[at]) return `${fact.cites} no longer says it.`;
-      if (waits(fact) && fact.from < (day - WAIT_DAYS) * DAY_MS) return `You did not confirm it in ${WAIT_DAYS} days.`;
+      if (waits(fact) && (learnt.get(fact.id) ?? fact.from) < (day - WAIT_DAYS) * DAY_MS)
+        return `You did not confirm it in ${WAIT_DAYS} days.`;
       return harms(fact, marks) ? `Sessions went better without it. ${receiptOf(fact, marks)}` : undefined;
     };
     const reasons = facts.map((fact, at) => [fact.id, reasonOf(fact, at)] as const);

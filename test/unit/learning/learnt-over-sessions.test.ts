@@ -317,6 +317,33 @@ test("a fact that only a tool's output says closes when the user does not confir
   ]);
 });
 
+test("a fact of an old session closes 30 days after it was learnt, and 30 days after the user restored it", async () => {
+  const project = mkdtempSync(join(tmpdir(), "hermes-cited-"));
+  const text = "The mailer listens on port 8417.";
+  const id = session(-40, ["What does the settings file say?", "Let me see."], project, "20261001_100000_00000001");
+  const called = { id: "c", type: "function", function: { name: "read_file", arguments: '{"path":"a.conf"}' } };
+  const calls = { role: "assistant", content: "", tool_calls: [called] };
+  const at = Date.UTC(2026, 9, 1, 11);
+  for (const message of [calls, { role: "tool", tool_call_id: "c", content: text }])
+    appended(id, { type: "message", message, at });
+  const episode = { summary: "Looked at ports.", task_type: "x", outcome: "success" };
+  const fact = { subject: "mailer", attribute: "port", value: "8417", text, quote: text, position: 3, by: "tool" };
+  answer = () => ({ episode, facts: [fact] });
+  const stateOf = async (): Promise<unknown> =>
+    (await (await loop()).store.items()).find(({ kind }) => kind === "fact")?.state;
+  const states: unknown[] = [];
+  for (const days of [0, 20, 11]) {
+    await clock.advance(days * 24 * HOUR);
+    await runAll();
+    states.push(await stateOf());
+  }
+  expect(states).toEqual(["proposed", "proposed", "closed"]);
+  const { store } = await loop();
+  await store.act(factId("f", project, text), "undo");
+  await runAll();
+  expect(await stateOf()).toBe("proposed");
+});
+
 test("an item is left out of a tenth of its sessions, and its receipt compares them with the others", () => {
   const text = "Never push to main.";
   const id = factId("p", "user", text);
