@@ -63,9 +63,14 @@ touched() {
   while [ "$count" -gt 0 ]; do
     word=$1 count=$((count - 1)); shift
     if [ -n "$dashes" ]; then set -- "$@" "$word"; continue; fi
+    case "$verb $word" in
+      *=*) ;;
+      *" --pref"*) prefix=$1 count=$((count - 1)); shift; continue ;;
+      *" --exec" | "archive -o" | "archive --"[aefmor]* | "stash -"*m | "stash --me"*) count=$((count - 1)); shift; continue ;;
+    esac
     case $word in
       --) dashes=1 ;;
-      --prefix=*) prefix=\${word#*=} ;;
+      --pref*=*) prefix=\${word#*=} ;;
       --*=*) flags="$flags\${word%%=*} " found="$found $(commit "\${word#*=}")" ;;
       -) found="$found $(commit '@{-1}')"; set -- "$@" "$word" ;;
       -[!-]?*) flags="$flags$word $(printf %s "\${word#-}" | sed 's/./-& /g')" ;;

@@ -254,6 +254,8 @@ test.each([
   "git archive HEAD | (cd copy && tar xf -)",
   "cd copy && git -C .. archive HEAD | tar xf -",
   "git archive --prefix=copy/ HEAD | tar -x",
+  "git archive --format tar --pref copy/ main | tar x",
+  "git checkout-index -a --prefix copy/",
 ])("%s asks for the protected files of the copy, and writes all of it", async (command) => {
   const folder = repository();
   write(folder, { "copy/.keep": "" });
@@ -270,8 +272,7 @@ test.each([
   ["a list of the archive", "git archive HEAD | tar t"],
   ["a copy without protected files", "git archive HEAD a.txt | tar x -C copy; ls copy"],
 ])("%s names no protected files", async (_, command) => {
-  const folder = write(repository(), { "copy/.keep": "" });
-  const it = session(folder);
+  const it = session(write(repository(), { "copy/.keep": "" }));
   expect(JSON.stringify(it.judge(command))).not.toContain("rotected");
   expect(await it.run(command)).toMatchObject({ exitCode: 0, notes: [], output: expect.stringContaining("a.txt") });
 });
@@ -280,16 +281,16 @@ test("a program that writes a copy of the index with protected files is told so 
   const folder = repository();
   const it = session(folder);
   unread(folder, "git checkout-index -a --prefix=copy/");
-  const { output } = await it.run("node tool.cjs");
-  expect(output).toMatch(/was not started.*CLAUDE\.md/);
+  expect((await it.run("node tool.cjs")).output).toMatch(/was not started.*CLAUDE\.md/);
   expect(existsSync(join(folder, "copy"))).toBe(false);
 });
 
 test("a stash of a dirty protected file asks, and both ways are whole", async () => {
   const folder = write(repository(), { "CLAUDE.md": "dirty\n", "a.txt": "dirty\n" });
   const it = session(folder);
-  expect(it.judge("git stash push -- a.txt").kind).toBe("allow");
-  expect(JSON.stringify(it.judge("git stash"))).toContain("Changes protected files: CLAUDE.md");
+  expect(it.judge("git stash push -m later -- a.txt").kind).toBe("allow");
+  for (const command of ["git stash push -qm later", "git stash push --message x", "git stash"])
+    expect(JSON.stringify(it.judge(command))).toContain("Changes protected files: CLAUDE.md");
   expect((await it.run("git stash")).exitCode).toBe(0);
   expect(git(folder, "status", "--porcelain")).toBe("");
   expect(JSON.stringify(it.judge("git stash pop"))).toContain("Changes protected files: CLAUDE.md");
