@@ -108,22 +108,19 @@ export async function parseSkill(source: string, folder: string): Promise<Parsed
   if (yaml === undefined)
     return { ok: true, facts, body, deviation: "it does not begin with front matter between two lines of ---" };
   const invalid = problem && `its front matter is not valid YAML: ${problem}`;
-  return { ok: true, facts, body, deviation: invalid ?? deviationOf(fields, facts, folder) };
+  return { ok: true, facts, body, deviation: invalid ?? deviationOf(fields, folder) };
 }
 
 /** Reason why front matter is not in the Agent Skills format, which demands more than agents do. */
-function deviationOf(
-  { name, description }: FrontMatter["fields"],
-  facts: SkillFacts,
-  folder: string,
-): string | undefined {
+function deviationOf({ name, description }: FrontMatter["fields"], folder: string): string | undefined {
   if (name === undefined) return "its front matter has no name";
   const wrongName = nameProblem(plainText(name) ?? "");
   if (wrongName !== undefined) return wrongName;
   if (name !== folder)
     return `the name ${JSON.stringify(name)} differs from the name of its folder, ${JSON.stringify(folder)}`;
-  if (description === undefined) return "its front matter has no description";
-  if (facts.description.length === MAX_DESCRIPTION)
+  const described = prose.parse(description)?.trim() ?? "";
+  if (described === "") return "its front matter has no description";
+  if (described.length > MAX_DESCRIPTION)
     return `the description is longer than ${MAX_DESCRIPTION.toLocaleString("en")} characters`;
   return undefined;
 }

@@ -232,6 +232,18 @@ it("a description that is too long is cut", async () => {
   expect(parsed.ok && parsed.facts.description.length).toBe(1_024);
 });
 
+it.each([
+  ["as long as the format allows", "é".repeat(1_024), undefined],
+  ["of many lines that fits", `>\n  ${"word\n  ".repeat(204)}word`, undefined],
+  ["one longer", "é".repeat(1_025), "the description is longer than 1,024 characters"],
+  ["null", "null", "its front matter has no description"],
+  ["empty", '" "', "its front matter has no description"],
+  ["no text", "{ a: b }", "its front matter has no description"],
+])("a description that is %s deviates from the format only where others refuse it", async (_, text, deviation) => {
+  const parsed = await parseSkill(`---\nname: a\ndescription: ${text}\n---\nt`, "a");
+  expect(parsed.ok && parsed.deviation).toBe(deviation);
+});
+
 it.each(["\n\n---", "<!-- made by hand -->\n---"])("a skill that begins with %j loads", async (start) => {
   expect(await parseSkill(`${start}\nname: a-skill\ndescription: [a, b]\n...\nDo it.\n`, "a-skill")).toMatchObject({
     ok: true,
