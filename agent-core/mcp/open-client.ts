@@ -1,4 +1,5 @@
 /** Opens the connection to one server with the MCP library. Loaded with the first server that starts. */
+import { AsyncLocalStorage } from "node:async_hooks";
 import { resolve } from "node:path";
 import {
   type AuthProvider,
@@ -26,6 +27,7 @@ import {
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import * as z from "zod";
 import type { Confine } from "../host/terminals/terminals.ts";
+import { type Clock, systemClock } from "../platform/clock.ts";
 import { codeOf, messageOf } from "../platform/errors.ts";
 import { httpFetch } from "../platform/http/http-fetch.ts";
 import { parseJson } from "../platform/json.ts";
@@ -82,8 +84,8 @@ export async function openClient(config: ServerConfig, folder: string, ports: Se
   if (settings.kind === "stdio") {
     const cwd = resolve(folder, settings.cwd ?? "");
     const { command, args } = settings;
-    const { confine } = ports;
-    const confined = config.source === "workspace" ? await confine?.({ command, args, cwd, lasts: true }) : undefined;
+    const isConfined = config.source === "workspace";
+    const confined = isConfined ? await ports.confine?.({ command, args, cwd, lasts: true }) : undefined;
     const start = { command, args, ...confined, cwd, env: settings.env };
     const transport =
       process.platform === "win32"
@@ -103,8 +105,8 @@ export async function openClient(config: ServerConfig, folder: string, ports: Se
     });
   }
   if (settings.kind === "acp") {
-    const transport = new CarriedTransport(config.carry);
-    return connect(transport, { config, ports, log: () => "" }, { mode: { pin: CARRIED_VERSION } });
+    const connecting = { config, ports, log: () => "" };
+    return connect(new CarriedTransport(config.carry), connecting, { mode: { pin: CARRIED_VERSION } });
   }
   try {
     return await connectByHttp(settings, { config, ports, log: () => "" });
@@ -160,7 +162,8 @@ async function connectByHttp(settings: HttpSettings, connecting: Connecting): Pr
   try {
     return await connect(streamable, connecting);
   } catch (error) {
-    if (!isWithoutStreamableHttp(error)) throw error;
+    // Answers of an older server to the first request of the newer transport.
+    if (!(error instanceof SdkHttpError && [400, 404, 405].includes(error.status))) throw error;
     // The first error is about the transport that the settings name.
     return connect(sse(settings, ports), connecting).catch((second: unknown) => {
       throw second instanceof SignInNeeded ? second : error;
@@ -168,29 +171,47 @@ async function connectByHttp(settings: HttpSettings, connecting: Connecting): Pr
   }
 }
 
-/** Answers of an older server to the first request of the newer transport. */
-function isWithoutStreamableHttp(error: unknown): boolean {
-  return error instanceof SdkHttpError && [400, 404, 405].includes(error.status);
-}
-
 function sse(settings: HttpSettings, ports: ServerPorts): SSEClientTransport {
   return new SSEClientTransport(new URL(settings.url), httpOptions(settings, ports));
 }
 
 function httpOptions({ headers }: HttpSettings, { authProvider }: ServerPorts) {
-  const auth = authProvider && { authProvider };
-  return { ...auth, requestInit: { headers: { ...headers } }, fetch: ourFetch, reconnectionScheduler: reconnections() };
+  return {
+    ...(authProvider && { authProvider }),
+    requestInit: { headers: { ...headers } },
+    fetch: ourFetch,
+    reconnectionScheduler: reconnections(),
+    reconnectionOptions: NO_DELAYS,
+  };
 }
 
-/** Longest wait before a closed stream is asked for again. Milliseconds. */
+/** The library names no delay of its own, so that a delay is the server's. */
+const NO_DELAYS = {
+  initialReconnectionDelay: 0,
+  maxReconnectionDelay: 0,
+  reconnectionDelayGrowFactor: 1,
+  maxRetries: 2,
+};
+/** First and longest wait before a closed stream is asked for again; one that lives longer was not closed at once. Milliseconds. */
+const MIN_RECONNECTION_MS = 1_000;
 const MAX_RECONNECTION_MS = 60_000;
 
-/** Servers close the stream of their own messages at once, and the library asks again each second: every wait is longer. */
-export function reconnections(): (reconnect: () => void, delayMs: number) => () => void {
-  let waitMs = 0;
-  return (reconnect, delayMs) => {
-    waitMs = Math.min(Math.max(delayMs, waitMs * 2), MAX_RECONNECTION_MS);
-    const timer = setTimeout(reconnect, waitMs).unref();
+type Waits = { waitMs: number; endsAt: number };
+
+/** The request whose own stream is read; undefined for the stream of the server's messages. */
+export const streamOf = new AsyncLocalStorage<(Waits & { readonly id: unknown }) | undefined>();
+
+/** Servers close a stream at once, time after time: every wait for it is longer. A server's own delay is kept. */
+export function reconnections(clock: Pick<Clock, "monotonicNow"> = systemClock) {
+  const general: Waits = { waitMs: 0, endsAt: 0 };
+  return (reconnect: () => void, serverMs: number): (() => void) => {
+    const waits = streamOf.getStore() ?? general;
+    const now = clock.monotonicNow();
+    const doubled = now > waits.endsAt + MAX_RECONNECTION_MS ? 0 : waits.waitMs * 2;
+    const ownMs = Math.min(Math.max(MIN_RECONNECTION_MS, doubled), MAX_RECONNECTION_MS);
+    waits.waitMs = serverMs > 0 ? Math.min(serverMs, NO_TIMEOUT) : ownMs;
+    waits.endsAt = now + waits.waitMs;
+    const timer = setTimeout(reconnect, waits.waitMs).unref();
     return () => clearTimeout(timer);
   };
 }
@@ -236,11 +257,14 @@ async function connect(
   client.onerror = () => undefined; // text on stdout that is not a message: the connection stays open
   tolerate(transport);
   try {
-    await client.connect(transport, { timeout: config.connectTimeoutMs });
+    // A server may start while another one's stream is read.
+    await streamOf.run(undefined, () => client.connect(transport, { timeout: config.connectTimeoutMs }));
   } catch (error) {
     await client.close().catch(() => undefined);
     const isTimeout = error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout;
-    throw isTimeout ? new Error(unanswered(config)) : signInNeeded(error, config.name);
+    if (!isTimeout) throw signInNeeded(error, config.name);
+    const advice = config.source === "config" ? ". If it needs longer, raise its connect_timeout" : "";
+    throw new Error(`it did not answer within ${config.connectTimeoutMs / 1_000} s of its start${advice}`);
   }
   client.onclose = () => ports.onClose();
   return opened(client, log);
@@ -254,8 +278,8 @@ function tolerate(transport: Transport): void {
   const askedId = (id: unknown, error: unknown): unknown => {
     const [oldest] = pending;
     const { code }: Fields = Object(error);
-    const isOfCall = id == null && error != null && code !== UNKNOWN_METHOD && code !== INVALID_REQUEST;
-    const asked = [...pending].find((each) => String(each) === String(id)) ?? (isOfCall ? oldest : id);
+    const own = streamOf.getStore()?.id ?? (NOTIFICATION_ERRORS.includes(code) ? id : oldest);
+    const asked = [...pending].find((each) => String(each) === String(id)) ?? (id == null && error != null ? own : id);
     pending.delete(asked);
     return asked;
   };
@@ -267,19 +291,21 @@ function tolerate(transport: Transport): void {
   });
   const send = transport.send.bind(transport);
   transport.send = (message, options) => {
-    const isRequest = "method" in message && "id" in message;
     if ("method" in message && message.method === "notifications/cancelled")
       pending.delete(message.params?.["requestId"]);
-    if (!isRequest) return send(message, options);
-    pending.add(message.id);
-    const onRequestStreamEnd = (): void => handle?.({ jsonrpc: "2.0", id: message.id, error: CUT_OFF });
-    return send(message, { ...options, onRequestStreamEnd });
+    if (!("method" in message && "id" in message)) return send(message, options);
+    const { id } = message;
+    pending.add(id);
+    const onRequestStreamEnd = (): void => {
+      pending.delete(id);
+      handle?.({ jsonrpc: "2.0", id, error: CUT_OFF });
+    };
+    return streamOf.run({ id, waitMs: 0, endsAt: 0 }, () => send(message, { ...options, onRequestStreamEnd }));
   };
 }
 
-/** Errors with which servers answer a notification. */
-const UNKNOWN_METHOD = -32_601;
-const INVALID_REQUEST = -32_600;
+/** Errors with which servers answer a notification: its method is unknown, or it is no request. */
+const NOTIFICATION_ERRORS: readonly unknown[] = [-32_601, -32_600];
 
 /** Proxies close a connection that is idle. The library waits on for the answer. */
 const CUT_OFF = {
@@ -326,11 +352,6 @@ function withoutNulls(value: object): Fields {
   return Object.fromEntries(
     entries.map(([key, each]) => [key, typeof each === "object" && !Array.isArray(each) ? withoutNulls(each) : each]),
   );
-}
-
-function unanswered({ connectTimeoutMs, source }: ServerConfig): string {
-  const advice = source === "config" ? ". If it needs longer, raise its connect_timeout" : "";
-  return `it did not answer within ${connectTimeoutMs / 1_000} s of its start${advice}`;
 }
 
 /** `SignInNeeded` when the server requires a sign-in, else the error itself. */

@@ -116,7 +116,11 @@ async function elicit(
   const { properties, required = [] } = params.requestedSchema;
   const intro = `The MCP server ${server} asks: ${visibleText(params.message)}`;
   const fields = Object.entries(properties);
-  if (fields.length === 0) return confirm(intro, ports.ask, signal);
+  if (fields.length === 0) {
+    const answer = await ports.ask({ question: intro, choices: ["Accept", "Decline"] }, signal);
+    if (answer.kind !== "answered") return refusalOf(answer.kind);
+    return answer.text === "Accept" ? { action: "accept", content: {} } : { action: "decline" };
+  }
   const content: Record<string, Value> = {};
   for (const [name, schema] of fields) {
     const field = formField.parse(schema);
@@ -125,13 +129,6 @@ async function elicit(
     if (asked.value !== undefined) content[name] = asked.value;
   }
   return { action: "accept", content };
-}
-
-/** Asks the user to accept a form without fields. */
-async function confirm(question: string, ask: ToolContext["ask"], signal: AbortSignal): Promise<ElicitResult> {
-  const answer = await ask({ question, choices: ["Accept", "Decline"] }, signal);
-  if (answer.kind !== "answered") return refusalOf(answer.kind);
-  return answer.text === "Accept" ? { action: "accept", content: {} } : { action: "decline" };
 }
 
 function refusalOf(kind: "cancelled" | "unavailable"): ElicitResult {

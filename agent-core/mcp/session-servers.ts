@@ -141,7 +141,8 @@ export class SessionServers implements Extension {
           ? this.#switchServer(entry, action === "enable")
           : this.#switchTool(entry, argument, action === "enable");
       case "restart":
-        return this.#restart(entry);
+        await this.#connectionOf(entry).start();
+        return `${entry.config.name}: ${describe(entry)}`;
       case "sign-in":
         return argument === undefined ? this.#beginSignIn(entry) : this.paste(id, argument);
       case "sign-out":
@@ -268,10 +269,8 @@ export class SessionServers implements Extension {
       const { lease, config } = entry;
       if (lease?.connection.state.kind !== "on") continue;
       const tools = counted(lease.connection.listing.tools.length, "tool");
-      this.#session.status({
-        severity: "info",
-        message: `The MCP server ${config.name} is ready: ${tools} from now on.`,
-      });
+      const message = `The MCP server ${config.name} is ready: ${tools} from now on.`;
+      this.#session.status({ severity: "info", message });
     }
   }
 
@@ -338,12 +337,6 @@ export class SessionServers implements Extension {
     const { consent } = entry;
     if (consent !== undefined) this.#consents.allow("mcp", consent.hash, consent.description);
     return this.#switchServer(entry, true);
-  }
-
-  async #restart(entry: ServerEntry): Promise<string> {
-    const connection = this.#connectionOf(entry);
-    await connection.start();
-    return `${entry.config.name}: ${describe(entry)}`;
   }
 
   /** Returns when the user has the page. The outcome follows as a status. */

@@ -15,8 +15,6 @@ import { parseJson } from "../platform/json.ts";
  * A longer line would block the event loop, and one without an end would fill the memory. Bytes.
  */
 const MAX_MESSAGE_BYTES = 16 * 1024 ** 2;
-/** Lines of one message that are kept. */
-const MAX_LINES = 100_000;
 /** Start and end of a message that have its id. Bytes. */
 const ID_BYTES = 100;
 /** Last part of the server's stderr that is kept for the error of a failed start. Characters. */
@@ -52,7 +50,7 @@ export class StdioTransport implements Transport {
   #parts: Buffer[] = [];
   #bytes = 0;
   /** Lines of a message that has more than one. */
-  #open: string[] = [];
+  #open: { readonly lines: string[]; chars: number } = { lines: [], chars: 0 };
   /** Start and end of a message that is too long. */
   #skipped: { readonly head: string; tail: Buffer } | undefined;
   #stderr = "";
@@ -172,19 +170,32 @@ export class StdioTransport implements Transport {
 
   /** Drops what is not a message: some servers log to stdout by mistake, without a line feed too. */
   #receive(line: string): void {
-    const isInner = this.#open.length > 0 && /^\s/.test(line);
-    const own = isInner ? [] : messagesIn(parseJson(line) ?? parseJson(line.slice(line.indexOf("{"))));
-    // A message over several lines begins and ends with a bracket that is not indented.
-    if (own.length === 0 && (this.#open.length > 0 || /^[{[]\s*$/.test(line))) this.#open.push(line);
-    const messages = own.length > 0 || !/^[}\]]/.test(line) ? own : messagesIn(parseJson(this.#open.join("\n")));
-    if (messages.length > 0 || this.#open.length > MAX_LINES) this.#open = [];
+    const messages = this.#messagesOf(line);
     this.#noting ??= setTimeout(() => {
       this.#noting = undefined;
       void this.#server?.note();
     }, NOTE_MS).unref();
     for (const each of messages) this.#deliver(each);
-    const isNothing = messages.length + this.#open.length === 0 && line.trim() !== "";
+    const isNothing = messages.length + this.#open.lines.length === 0 && line.trim() !== "";
     if (isNothing) this.onerror?.(new Error(`not a message: ${line.slice(0, 200)}`));
+  }
+
+  /** A message over several lines begins and ends with a bracket that is not indented. Logs over several lines do so, too. */
+  #messagesOf(line: string): readonly JSONRPCMessage[] {
+    const { lines } = this.#open;
+    const isInner = lines.length > 0 && /^\s/.test(line);
+    const before = lines.at(-1)?.trimEnd().at(-1) ?? "";
+    const isPart = isInner && ("[,:".includes(before) || !/^\s+\{/.test(line)); // a value follows one of these signs
+    const own = isPart ? [] : messagesIn(parseJson(line) ?? parseJson(line.slice(line.indexOf("{"))));
+    const isStart = /^[{[]\s*$/.test(line);
+    if (isStart || own.length > 0) this.#open = { lines: isStart ? [line] : [], chars: 0 };
+    const isEnd = /^[}\]]/.test(line);
+    if (isStart || own.length > 0 || !(isInner || isEnd)) return own;
+    lines.push(line);
+    this.#open.chars += line.length;
+    if (!isEnd && this.#open.chars <= MAX_MESSAGE_BYTES) return [];
+    this.#open = { lines: [], chars: 0 };
+    return messagesIn(parseJson(lines.join("\n")));
   }
 
   /** The library handles a notification in a microtask, and drops the progress of a call whose response came before that. */

@@ -1,11 +1,11 @@
 // Servers whose messages differ from the protocol: forgotten fields, other ids, several lines, and answers that do not come.
 import { existsSync, watch, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
+import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { json } from "node:stream/consumers";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { reconnections } from "../../../agent-core/mcp/open-client.ts";
+import { reconnections, streamOf } from "../../../agent-core/mcp/open-client.ts";
 import { editorServers } from "../../../agent-core/mcp/server-config.ts";
 import { ServerConnection } from "../../../agent-core/mcp/server-connection.ts";
 import { temporaryFolder } from "../../support/acp-client.ts";
@@ -58,6 +58,26 @@ test.each([
     "among blank lines and logs",
     '(answer) => console.log(\'\\n\\nINFO: got { it\\n{\\n{"level":30,"id":1,"method":"GET"}\\n\' + JSON.stringify({ jsonrpc: \'2.0\', ...answer }) + \'\\n\\n\')',
   ],
+  [
+    "after logs over several lines",
+    "(answer) => console.log('{\\n  \"level\": \"info\"\\n}\\n' + JSON.stringify({ jsonrpc: '2.0', ...answer }, null, 2))",
+  ],
+  [
+    "with a leading blank after a bracket alone",
+    "(answer) => console.log('{\\n ' + JSON.stringify({ jsonrpc: '2.0', ...answer }))",
+  ],
+  [
+    "with logs among its lines",
+    "(answer) => console.log(JSON.stringify({ jsonrpc: '2.0', ...answer }, null, 2).replace('\\n', '\\nINFO: busy\\n'))",
+  ],
+  [
+    "after a log that is cut off",
+    "(answer) => console.log('{\\n  \"level\": \"info\",\\n' + JSON.stringify({ jsonrpc: '2.0', ...answer }, null, 2))",
+  ],
+  [
+    "in a list with a line for each",
+    "(answer) => console.log('[\\n  ' + JSON.stringify({ jsonrpc: '2.0', ...answer }) + '\\n]')",
+  ],
 ])("a server that answers %s is used, and its error is the call's at once", async (_, print) => {
   const { connection } = serverThat(print);
   await connection.start();
@@ -67,10 +87,12 @@ test.each([
   await expect(connection.call("t", {}, options)).rejects.toThrow("out of paper");
 });
 
-test("a server over HTTP that answers an error with null as its id fails the call at once", async () => {
+/** A server over HTTP that lists the tool `t`; `answer` answers its calls. */
+async function serverOverHttp(answer: (asked: Asked, response: ServerResponse) => void): Promise<ServerConnection> {
   const server = createServer(async (request, response) => {
     if (request.method !== "POST") return void response.writeHead(405).end();
-    const { id, method, params } = (await json(request)) as Asked; // of our own client
+    const asked = (await json(request)) as Asked; // of our own client
+    const { id, method, params } = asked;
     if (id === undefined) return void response.writeHead(202).end();
     const results: Record<string, object> = {
       initialize: {
@@ -81,10 +103,8 @@ test("a server over HTTP that answers an error with null as its id fails the cal
       "tools/list": { tools: [{ name: "t" }] },
     };
     const result = results[method];
-    const answer = result
-      ? { id, result }
-      : { jsonrpc: "2.0", id: null, error: { code: -32_700, message: "no paper" } };
-    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(answer));
+    if (result === undefined) return answer(asked, response);
+    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ id, result }));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => void server.close());
@@ -94,8 +114,38 @@ test("a server over HTTP that answers an error with null as its id fails the cal
   const connection = new ServerConnection({ config, folder: "/", clock: new ManualClock() });
   onTestFinished(() => connection.close());
   await connection.start();
-  const options = { signal: new AbortController().signal, handlers: HANDLERS };
-  await expect(connection.call("t", {}, options)).rejects.toThrow("no paper");
+  return connection;
+}
+
+const OPTIONS = { signal: new AbortController().signal, handlers: HANDLERS };
+
+test("a server over HTTP that answers an error with null as its id fails the call at once", async () => {
+  const connection = await serverOverHttp((_, response) => {
+    const error = { code: -32_700, message: "no paper" };
+    response.writeHead(200, { "content-type": "application/json" });
+    response.end(JSON.stringify({ jsonrpc: "2.0", id: null, error }));
+  });
+  await expect(connection.call("t", {}, OPTIONS)).rejects.toThrow("no paper");
+});
+
+test("an error without an id fails the call on whose stream it comes, and no other", async () => {
+  const open: { readonly asked: Asked; readonly response: ServerResponse }[] = [];
+  const arrived = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const connection = await serverOverHttp((asked, response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders();
+    arrived[open.push({ asked, response }) - 1]?.resolve();
+  });
+  const first = connection.call("t", {}, OPTIONS);
+  await arrived[0]?.promise;
+  const second = connection.call("t", {}, OPTIONS);
+  await arrived[1]?.promise;
+  const [one, other] = open;
+  const send = (to: typeof one, message: object): unknown =>
+    to?.response.end(`data: ${JSON.stringify({ jsonrpc: "2.0", ...message })}\n\n`);
+  send(other, { error: { code: -32_600, message: "no paper" } });
+  await expect(second).rejects.toThrow("no paper");
+  send(one, { id: one?.asked.id, result: { content: [{ type: "text", text: "printed" }] } });
+  expect(JSON.stringify(await first)).toContain("printed");
 });
 
 test("a server that does not list its tools is named after ten seconds, and its tools come when it lists them", async () => {
@@ -123,19 +173,54 @@ test("a server that does not list its tools is named after ten seconds, and its 
   expect(connection.listing.tools.map(({ name }) => name)).toEqual(["t"]);
 });
 
-test("each closing of a server's stream doubles the wait, up to a minute", () => {
+/** Waits of `schedule` in milliseconds, one for each stream that lives for so long after the wait before. */
+function waitsAfter(lives: readonly number[], schedule: ReturnType<typeof reconnections>, serverMs = 0): number[] {
+  return lives.map((lifeMs) => {
+    vi.advanceTimersByTime(lifeMs);
+    const start = Date.now();
+    let wait = -1;
+    schedule(() => {
+      wait = Date.now() - start;
+    }, serverMs);
+    vi.runAllTimers();
+    return wait;
+  });
+}
+
+function schedules(): ReturnType<typeof reconnections> {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
-  const schedule = reconnections();
-  const waits: number[] = [];
-  for (let count = 0; count < 8; count += 1) {
-    const start = Date.now();
-    schedule(() => waits.push(Date.now() - start), 1_000);
-    vi.runAllTimers();
-  }
-  expect(waits).toEqual([1, 2, 4, 8, 16, 32, 60, 60].map((seconds) => seconds * 1_000));
-  const cancel = schedule(() => waits.push(0), 1_000);
-  cancel();
+  return reconnections({ monotonicNow: Date.now });
+}
+
+const AT_ONCE = Array.from({ length: 8 }, () => 100);
+
+test("each closing of a server's stream doubles the wait, up to a minute", () => {
+  const schedule = schedules();
+  expect(waitsAfter(AT_ONCE, schedule)).toEqual([1, 2, 4, 8, 16, 32, 60, 60].map((seconds) => seconds * 1_000));
+  let isAsked = false;
+  schedule(() => {
+    isAsked = true;
+  }, 0)();
   vi.runAllTimers();
-  expect(waits).toHaveLength(8);
+  expect(isAsked).toBe(false);
+});
+
+test("a stream that lived for more than a minute is asked for again after a second", () => {
+  expect(waitsAfter([100, 100, 100, 61_000, 100], schedules())).toEqual([1_000, 2_000, 4_000, 1_000, 2_000]);
+});
+
+test("the stream of a call does not wait for that of the server's messages", () => {
+  const schedule = schedules();
+  waitsAfter(AT_ONCE, schedule);
+  const ofCall = (): number[] => streamOf.run({ id: 7, waitMs: 0, endsAt: 0 }, () => waitsAfter([100, 100], schedule));
+  expect([ofCall(), ofCall()]).toEqual([
+    [1_000, 2_000],
+    [1_000, 2_000],
+  ]);
+});
+
+test("the delay that a server names is kept as it is", () => {
+  expect(waitsAfter([0, 0, 0, 0], schedules(), 3_000)).toEqual([3_000, 3_000, 3_000, 3_000]);
+  expect(waitsAfter([0], schedules(), 120_000)).toEqual([120_000]);
 });
