@@ -269,7 +269,7 @@ const GRACE = 2;
 
 /** Times of the day, and numbers with units of time. Numbers with other units are progress. */
 const CLOCK =
-  /\b\d{8}T?\d{6}Z?\b|\d{1,2}(?::\d\d)+(?:[.,]\d+)?|(?<![\d.,\p{L}])(?:\d+(?:[.,]\d+)? ?(?:[mnuµμ]?s|[hdm]|sec|min|hr|day|hour|minute|\w*second)s?(?![\p{L}/]) ?)+/giu;
+  /\b\d{8}T?\d{6}Z?\b|\d{1,2}(?::\d\d)+(?:[.,]\d+)?|(?<![\d.,\p{L}])(?:\d+(?:[.,]\d+)? ?(?:[mnuµμ]?s|[hdm]|sec|min|hr|day|hour|minute|(?:milli|micro|nano)?second)s?(?![\p{L}/]) ?)+/giu;
 /** Seconds, or smaller parts of them, since 1970. */
 const EPOCH = /\b\d{10}(?:\.\d+|\d{3}|\d{6}|\d{9})?\b/g;
 const DAY_SECONDS = 86_400;

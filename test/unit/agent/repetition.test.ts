@@ -46,6 +46,8 @@ describe("a loop ends whose results differ in a clock alone", () => {
     ["milliseconds since 1970", () => `{"ts":${Date.now() - Math.floor(Math.random() * 100)},"ready":false}`],
     ["gradle", (index) => `BUILD FAILED in ${index + 1}m ${index + 3}s`],
     ["a compact time", (index) => `backup-20261129T1000${pad(index)}Z.tar is missing`],
+    ["a number of 90,000 digits", (index) => `10:00:${pad(index)} ${"7".repeat(90_000)}`],
+    ["a profiler", (index) => `slept 1${index} nanoseconds, 2${index} milliseconds and ${index} microsecond`],
     ["make", (index) => `ninja: build stopped (${index + 0.5} sec)`],
   ])("%s", (_, resultAt) => expect(isStuck(resultAt)).toBe(true));
 });
