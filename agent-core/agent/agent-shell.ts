@@ -8,6 +8,7 @@ import type { HermesCommandEnd } from "../protocol/trajectory.ts";
 import { Processes } from "../tools/terminal/processes.ts";
 import { SessionShell } from "../tools/terminal/session-shell.ts";
 import type { ShellView } from "../tools/tool.ts";
+import type { Policy } from "./approvals.ts";
 import type { StatusEvent } from "./callbacks.ts";
 
 type ShellPlace = {
@@ -62,8 +63,8 @@ export class AgentShell {
   }
 
   /** Notes about background events since the last call, one line each. */
-  async notices(): Promise<readonly string[]> {
-    const processes = await this.processes.notices();
+  async notices({ hideSecrets }: Policy): Promise<readonly string[]> {
+    const processes = await this.processes.notices(hideSecrets);
     const changes = [...this.#late.splice(0), ...((await this.#place.terminals.inspectLiving?.()) ?? [])];
     const lines = [...processes, ...changes.map((change) => `[${change}]`)];
     if (!this.#mustInform) return lines;

@@ -204,7 +204,8 @@ async function authorizeAndRun(
   if (decision.kind === "deny") return failed(decision.text);
   const by = decision.kind === "allow" && answererOf(decision, judged);
   if (by) services.recordAnswer(allowed(resolved, by));
-  if (decision.kind === "ask" && !(await isApprovedByModel(resolved, decision, services, signal))) {
+  const isAsked = decision.kind === "ask" && !(await isApprovedByModel(resolved, decision, services, signal));
+  if (isAsked) {
     const { title, locations, effect } = prepared;
     const request = {
       callId: call.id,
@@ -240,8 +241,8 @@ async function authorizeAndRun(
     services.notify.toolProgress({ type: "finished", callId: call.id, name: tool.name, result, durationMs });
   });
   durationMs = services.monotonicNow() - start;
-  const isUnasked = tool.kind === "execute" && decision.kind === "allow";
-  return isUnasked ? { ...returned, text: await services.policy.hideSecrets(returned.text) } : returned;
+  if (isAsked || tool.kind !== "execute") return returned;
+  return { ...returned, text: await services.policy.hideSecrets(returned.text) };
 }
 
 type CallTool = NonNullable<ToolContext["callTool"]>;

@@ -336,9 +336,9 @@ export class TurnRunner {
   }
 
   async #notices(): Promise<readonly string[]> {
-    const { shell, context } = this.#agent;
+    const { shell, context, setup } = this.#agent;
     return [
-      ...(await shell.notices()),
+      ...(await shell.notices(setup.policy)),
       ...this.#edits.takeLate(),
       ...(context.warning === undefined ? [] : [context.warning]),
     ];

@@ -23,6 +23,8 @@ export type NewProcess = {
   readonly seenBytes?: number;
 };
 
+type HideSecrets = (text: string) => Promise<string>;
+
 type State =
   | { readonly kind: "running" }
   /** The command has ended, but a program that it started still runs. */
@@ -189,12 +191,12 @@ export class Processes {
     return [...this.#all.values()];
   }
 
-  /** Lines for the model about events since the last call: an end, a watched text. */
-  async notices(): Promise<readonly string[]> {
+  /** Lines for the model about events since the last call: an end, a watched text. `hideSecrets`: see `Policy`. */
+  async notices(hideSecrets: HideSecrets = async (text) => text): Promise<readonly string[]> {
     const lines: string[] = [];
     for (const process of this.list()) {
       try {
-        lines.push(...(await noticesOf(process)));
+        lines.push(...(await noticesOf(process, hideSecrets)));
       } catch (error) {
         // The editor has closed the terminal, or the file is gone.
         this.#all.delete(process.id);
@@ -227,10 +229,10 @@ export class Processes {
   }
 }
 
-async function noticesOf(process: BackgroundProcess): Promise<readonly string[]> {
+async function noticesOf(process: BackgroundProcess, hideSecrets: HideSecrets): Promise<readonly string[]> {
   const { id, command, seconds, watched } = process;
   const typed = process.takeTyped() ? [`[the user has typed into ${id}]`] : [];
-  const printed = ((await watched?.hits()) ?? []).map((line) => `[${id} printed: ${line}]`);
+  const printed = ((await watched?.hits(hideSecrets)) ?? []).map((line) => `[${id} printed: ${line}]`);
   const hits = [...typed, ...printed];
   const state = await process.state();
   if (state.kind !== "ended") return hits;
@@ -265,7 +267,7 @@ class OutputMatches {
   }
 
   /** Complete lines since the last call that contain one of the texts. */
-  async hits(): Promise<readonly string[]> {
+  async hits(hideSecrets: HideSecrets): Promise<readonly string[]> {
     const { totalBytes } = await this.#running.read(0, 0);
     const { text, nextByte } = await this.#running.read(Math.max(this.#from, totalBytes - MAX_BYTES), MAX_BYTES);
     const whole = text.slice(0, text.lastIndexOf("\n") + 1);
@@ -273,7 +275,8 @@ class OutputMatches {
     const found = plainText(whole)
       .split("\n")
       .filter((line) => this.#texts.some((wanted) => line.toLowerCase().includes(wanted)));
-    const shown = found.slice(0, MAX_HITS).map((line) => line.slice(0, MAX_LINE_CHARS));
-    return found.length > MAX_HITS ? [...shown, `… and ${found.length - MAX_HITS} more lines`] : shown;
+    const shown = await Promise.all(found.slice(0, MAX_HITS).map(hideSecrets));
+    const lines = shown.map((line) => line.slice(0, MAX_LINE_CHARS));
+    return found.length > MAX_HITS ? [...lines, `… and ${found.length - MAX_HITS} more lines`] : lines;
   }
 }

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { AIAgentOptions } from "../../../agent-core/agent/agent-options.ts";
 import { AIAgent } from "../../../agent-core/agent/ai-agent.ts";
+import type { ApprovalAnswer } from "../../../agent-core/agent/callbacks.ts";
 import { call, callTools, type ModelServer, say, startModelServer } from "../../support/model-server/model-server.ts";
 
 let model: ModelServer;
@@ -21,18 +22,22 @@ beforeEach(async () => {
 
 afterEach(() => model.stop());
 
+type Circumstances = { readonly answer?: ApprovalAnswer; readonly calls?: readonly ReturnType<typeof call>[] };
+
 const isThere = (): boolean => existsSync(join(cwd, "old.log"));
 
-/** Runs `command` once, with a model that judges it so. */
+/** Runs `command` once, with a model that judges it so. `calls`: what the model calls instead, one after another. */
 async function run(
   command: string,
   judgement: string,
   approvals: AIAgentOptions["approvals"] = "smart",
+  { answer = { kind: "rejected" }, calls = [call("terminal", { command })] }: Circumstances = {},
 ): Promise<void> {
   model.respondWith((body) => {
     const messages = JSON.stringify(body);
     if (messages.includes("plainly harmless")) return say(judgement);
-    return messages.includes('"role":"tool"') ? say("done") : callTools(call("terminal", { command }));
+    const next = calls[messages.split('"role":"tool"').length - 1];
+    return next === undefined ? say("done") : callTools(next);
   });
   const agent = new AIAgent({
     home: cwd,
@@ -47,7 +52,7 @@ async function run(
     callbacks: {
       approval: async ({ title }) => {
         asked.push(title);
-        return { kind: "rejected" };
+        return answer;
       },
       status: ({ message }) => told.push(message),
     },
@@ -97,4 +102,42 @@ test("off asks nothing, and blocked commands stay blocked", async () => {
   await run("rm -rf / --no-preserve-root", "", "off");
   expect(asked).toEqual([]);
   expect(JSON.stringify(model.requests.at(-1)?.body)).toContain("blocked in every mode");
+});
+
+/** A program whose text names no secret file, and that prints one. */
+function tool(): void {
+  writeFileSync(join(cwd, ".env"), "DB_PASSWORD=postgres\nADMIN_PASSWORD=correct-horse-7\n");
+  writeFileSync(join(cwd, "tool"), '#!/bin/sh\nc="cat .e"; $c"nv"\n', { mode: 0o755 });
+}
+
+const lastRequest = (): string => JSON.stringify(model.requests.at(-1)?.body.messages);
+const HARMLESS = '{"harmless": true, "why": "fine"}';
+
+test("the output of a command that the model alone approved hides keys of secret files", async () => {
+  tool();
+  await run("./tool", HARMLESS);
+  expect(asked).toEqual([]);
+  expect(lastRequest()).toContain("DB_PASSWORD=postgres");
+  expect(lastRequest()).toContain("ADMIN_PASSWORD=[hidden: it stands in");
+  expect(lastRequest()).not.toContain("horse");
+});
+
+test("the output of a command that the user approved is shown whole", async () => {
+  tool();
+  await run("./tool", '{"harmless": false, "why": "no"}', "smart", { answer: { kind: "once" } });
+  expect(asked).toHaveLength(1);
+  expect(lastRequest()).toContain("ADMIN_PASSWORD=correct-horse-7");
+});
+
+test("watched lines of a background command hide keys of secret files", async () => {
+  tool();
+  const calls = [
+    call("terminal", { command: "./tool; read -r line", background: true, watch: ["password"] }),
+    call("process", { action: "wait", id: "p1" }),
+  ];
+  await run("./tool", HARMLESS, "smart", { calls });
+  expect(asked).toEqual([]);
+  const sent = model.requests.map(({ body }) => JSON.stringify(body.messages)).join("\n");
+  expect(sent).toContain("[p1 printed: ADMIN_PASSWORD=[hidden");
+  expect(sent).not.toContain("horse");
 });

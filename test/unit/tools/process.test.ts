@@ -148,6 +148,16 @@ test("watched texts are told of, a flood of them in short", async () => {
   ]);
 });
 
+test("a watched line is hidden like other output before it is shortened", async () => {
+  const on = bench();
+  const long = `error: ${"-".repeat(285)} correct-horse-7`;
+  await background(on, `echo "${long}"; read x`, "correct-horse-7", { watch: ["error"] });
+  const hide = async (text: string): Promise<string> => text.replaceAll("correct-horse-7", "[hidden]");
+  expect(await on.context.processes.notices(hide)).toEqual([
+    `[p1 printed: error: ${"-".repeat(285)} [hidden]`.slice(0, 313) + "]",
+  ]);
+});
+
 test("a watched text that is printed during a check is told of once", async () => {
   const on = bench();
   const id = await background(on, 'echo "Listening on 80"; read x', "Listening", { watch: ["listening"] });
