@@ -190,10 +190,9 @@ function hookOf({ handler, ...found }: Found, workspace: string): { hook?: Forei
 
 /** Reason why a valid handler is not used. */
 function problemOf(handler: Handler, event: HookEvent): string | undefined {
-  const { type, if: rule } = handler;
-  if (type !== "command") return `Hermes runs commands, and its type is ${type}`;
-  if (rule !== undefined && !TOOL_EVENTS.has(event)) return 'its "if" selects tool calls, and this event has none';
-  return undefined;
+  if (handler.type !== "command") return `Hermes runs commands, and its type is ${handler.type}`;
+  const isElsewhere = handler.if !== undefined && !TOOL_EVENTS.has(event);
+  return isElsewhere ? 'its "if" selects tool calls, and this event has none' : undefined;
 }
 
 const TOOL_EVENTS: ReadonlySet<HookEvent> = new Set(["pre_tool_call", "post_tool_call", "pre_approval_request"]);

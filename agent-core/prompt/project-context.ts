@@ -60,7 +60,7 @@ const MAX_LEVELS = 3;
 /** Folders that are checked above a path. */
 const MAX_FOLDERS = 8;
 
-/** Files that the settings of an agent name at most. */
+/** Files that the settings of an agent, or lines about files, name at most. */
 const MAX_NAMED = 50;
 
 /** Limit of all files in a prompt or beside a tool's result; further ones are named. Characters. */
@@ -85,16 +85,19 @@ export async function projectContext(cwd: string, files: ContextFiles): Promise<
 /** Rules for some files are left out. */
 async function presentAll(rules: readonly Rules[], cwd: string): Promise<readonly string[]> {
   const texts: string[] = [];
+  const lines: string[] = [];
   let chars = 0;
   for (const { path, text, scope } of rules) {
     const shown = relative(cwd, path) || path;
     const presented = scope.kind === "always" ? await presentFile(shown, text) : undefined;
     chars += presented?.length ?? 0;
-    if (scope.kind === "named") texts.push(`[${shown} has rules${scope.topic}. Read it when they apply.]`);
-    else if (chars > MAX_ALL_CHARS) texts.push(`[${shown} was left out, because the instructions are long. Read it.]`);
+    if (scope.kind === "named") lines.push(`[${shown} has rules${scope.topic}. Read it when they apply.]`);
+    else if (chars > MAX_ALL_CHARS) lines.push(`[${shown} was left out, because the instructions are long. Read it.]`);
     else if (presented !== undefined) texts.push(presented);
   }
-  return texts;
+  const further = lines.splice(MAX_NAMED).length;
+  if (further > 0) lines.push(`[${further} more files have instructions. Search for them when you need them.]`);
+  return [...texts, ...lines];
 }
 
 type Scope =
@@ -302,12 +305,11 @@ export class SubfolderContext {
 
   async #instructions(folder: string): Promise<readonly Rules[]> {
     const top = (await foldersUpToRoot(this.#cwd, this.#files)).at(-1) ?? this.#cwd;
-    const rules = new Map<string, Rules>();
-    for (const { path, scope } of await pathsIn(folder, top, this.#files)) {
-      const text = scope === undefined ? ((await this.#files.read(path)) ?? "") : path;
-      rules.set(text, { path, text, scope: scope ?? { kind: "always" } });
-    }
-    return [...rules.values()];
+    const found = await pathsIn(folder, top, this.#files);
+    const rules = found.map(async ({ path, scope = { kind: "always" } }): Promise<Rules> => {
+      return { path, text: (await this.#files.read(path)) ?? "", scope };
+    });
+    return [...new Map((await Promise.all(rules)).map((each) => [each.text, each])).values()];
   }
 }
 

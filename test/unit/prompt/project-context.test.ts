@@ -357,6 +357,13 @@ describe("the settings of an agent", () => {
     }
   });
 
+  test("name 50 of many files of rules in a subfolder, and the number of the others", async () => {
+    for (let at = 100; at < 400; at++) put(`pkg/.cursor/rules/${at}.mdc`, `${at} ${"long ".repeat(2_000)}`);
+    const text = await new SubfolderContext(root, filesOf(root)).of([join(root, "pkg/a.ts")]);
+    expect(text.match(/ was left out/g)).toHaveLength(50);
+    expect(text).toMatch(/\[24\d more files have instructions\. Search for them when you need them\.\]$/);
+  });
+
   test("give no files of packages and of git for a glob", async () => {
     for (const folder of ["node_modules/a", "sub/node_modules/b", ".git/c", "docs"])
       put(`${folder}/r.md`, `of ${folder}`);
