@@ -2,6 +2,7 @@
 import { commandEnvironment } from "../host/terminals/command-environment.ts";
 import type { Confine } from "../host/terminals/terminals.ts";
 import { type FilterEnd, runFilter, shellFor } from "../platform/children/run-filter.ts";
+import { attempt } from "../platform/errors.ts";
 import { withinTime } from "../platform/within-time.ts";
 import { type Hook, type HookEvent, type HookPayload, type HookVerdict, IN_HOOK_VARIABLE } from "./hook.ts";
 import { hookVerdict } from "./hook-answer.ts";
@@ -79,11 +80,7 @@ export function matcherOf(pattern: string): (tool: string) => boolean {
 
 /** Undefined for a pattern that is not a regular expression. */
 export function wholeOf(pattern: string): RegExp | undefined {
-  try {
-    return new RegExp(`^(?:${pattern})$`);
-  } catch {
-    return undefined;
-  }
+  return attempt(() => new RegExp(`^(?:${pattern})$`));
 }
 
 export type CommandRun = {

@@ -5,6 +5,7 @@
 import { dirname, extname, relative } from "node:path";
 import * as z from "zod";
 import { commandsIn } from "../approval/parse-command.ts";
+import { attempt } from "../platform/errors.ts";
 import { escapePattern } from "../platform/escape-pattern.ts";
 import { absolutePath } from "../tools/shown-path.ts";
 
@@ -39,16 +40,9 @@ const patterns = new Map<string, RegExp | undefined>();
 
 function compiled(source: string, flags = "u"): RegExp | undefined {
   const key = `${flags} ${source}`;
-  if (!patterns.has(key)) patterns.set(key, tryCompile(source, flags));
+  const make = () => new RegExp(source, flags);
+  if (!patterns.has(key)) patterns.set(key, attempt(make));
   return patterns.get(key);
-}
-
-function tryCompile(source: string, flags: string): RegExp | undefined {
-  try {
-    return new RegExp(source, flags);
-  } catch {
-    return undefined;
-  }
 }
 
 type Stated = {

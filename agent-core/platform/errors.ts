@@ -10,6 +10,15 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
+/** The result; undefined when `make` throws. */
+export function attempt<Result>(make: () => Result): Result | undefined {
+  try {
+    return make();
+  } catch {
+    return undefined;
+  }
+}
+
 /** System error code, such as `ENOENT`; undefined for values without one. */
 export function codeOf(error: unknown): string | undefined {
   if (!(error instanceof Error && "code" in error)) return undefined;

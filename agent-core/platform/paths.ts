@@ -1,6 +1,7 @@
 /** Paths of this machine: real ones, places in folders, and facts about them. No function throws. */
 import { type Dirent, lstatSync, readdirSync, readlinkSync, realpathSync, type Stats } from "node:fs";
 import nodePath, { dirname, isAbsolute, type PlatformPath, win32 } from "node:path";
+import { attempt } from "./errors.ts";
 
 /** Start of an absolute path of Windows. No absolute path of another system begins so. */
 const WINDOWS = /^(?:[a-z]:[\\/]|\\\\)/i;
@@ -67,7 +68,7 @@ function follow(path: string, links: number): string {
     // The judged command may make the missing folder before it goes up from it.
     return path.includes("/..", existing.length) ? follow(joined, links + 1) : joined;
   }
-  const target = linkTarget(path);
+  const target = attempt(() => readlinkSync(path));
   if (target === undefined) return path;
   return follow(isAbsolute(target) ? target : `${follow(dirname(path), links)}/${target}`, links + 1);
 }
@@ -97,13 +98,5 @@ function realPath(path: string): string | undefined {
     return realpathSync.native(path);
   } catch {
     return undefined; // a link that leads nowhere or in a circle, or that may not be followed
-  }
-}
-
-function linkTarget(path: string): string | undefined {
-  try {
-    return readlinkSync(path);
-  } catch {
-    return undefined;
   }
 }

@@ -1,5 +1,5 @@
 /** A fetched document as text for a model: the kind of its content, its characters, and its reader. */
-import { messageOf } from "../platform/errors.ts";
+import { attempt, messageOf } from "../platform/errors.ts";
 import type { HtmlPage } from "./html-page.ts";
 
 export type WebDocument = {
@@ -110,21 +110,14 @@ export function decodeText(bytes: Uint8Array, contentType: string): string {
     /<meta[^>]{0,200}charset\s*=\s*["']?([\w-]+)/i.exec(start)?.[1],
   ];
   for (const label of labels) {
-    const decoder = label === undefined ? undefined : decoderFor(label);
+    // A page may name an encoding that does not exist.
+    const decoder = label === undefined ? undefined : attempt(() => new TextDecoder(label));
     if (decoder !== undefined) return decoder.decode(bytes);
   }
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
     return new TextDecoder("windows-1252").decode(bytes);
-  }
-}
-
-function decoderFor(label: string): InstanceType<typeof TextDecoder> | undefined {
-  try {
-    return new TextDecoder(label);
-  } catch {
-    return undefined; // unknown name
   }
 }
 
