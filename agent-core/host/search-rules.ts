@@ -6,7 +6,7 @@ import { existsSync } from "node:fs";
 import { basename, join, relative, resolve, sep } from "node:path";
 import type { Ignore } from "ignore";
 import ignore from "ignore";
-import { messageOf } from "../platform/errors.ts";
+import { attempt, messageOf } from "../platform/errors.ts";
 import { escapePattern } from "../platform/escape-pattern.ts";
 import type { SearchRequest } from "./host.ts";
 
@@ -32,14 +32,6 @@ export function nameMatcher(pattern: string, root: string): PathTest {
 
 /** Signs of a regular expression in a pattern for names, where a glob is meant to stand. */
 const REGEX = /\\[.wd]|\.[*+]|\||\$$|^\^/;
-
-function attempt(make: () => RegExp): RegExp | undefined {
-  try {
-    return make();
-  } catch {
-    return undefined;
-  }
-}
 
 /**
  * Test of an absolute path in `root` by a glob: for the file name, or for the path in `root` if it has a slash. A path or name
@@ -168,7 +160,8 @@ const ESCAPES: Record<string, string> = {
   G: "",
 };
 /** A class, a quotation, an escape, a possessive quantifier, an atomic group, or a comment. */
-const PARTS = /\[\^?\]?(?:\\.|\[:\w+:\]|[^\]\\])*\]|\\Q.*?(?:\\E|$)|\\.|[*+?}]\+|\(\?>|\(\?#[^)]*\)/gs;
+const PARTS =
+  /\[\^?\]?(?:\\.|\[:\w+:\]|[^\]\\])*\]|\\Q.*?(?:\\E|$)|\\[pPxu]\{[^}]*\}|\\.|(?:[*+?]|\{\d+(?:,\d*)?\})\+|\(\?>|\(\?#[^)]*\)/gs;
 
 /** A pattern of Perl, Python or Java in the words of both engines: it matches at least the same lines. */
 export function commonPattern(pattern: string): string {
@@ -176,7 +169,7 @@ export function commonPattern(pattern: string): string {
     if (part.startsWith("[")) return part.replaceAll(/\\./gs, (each) => (each === "\\h" ? " \\t" : each));
     if (part.startsWith("\\Q")) return escapePattern(part.slice(2).replace(/\\E$/, ""));
     if (part.startsWith("(?")) return part === "(?>" ? "(?:" : "";
-    return part.startsWith("\\") ? (ESCAPES[part.slice(1)] ?? part) : part.slice(0, 1);
+    return part.startsWith("\\") ? (ESCAPES[part.slice(1)] ?? part) : part.slice(0, -1);
   });
 }
 

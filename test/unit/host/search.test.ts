@@ -5,8 +5,10 @@ import { dirname, join, relative } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { SearchRequest } from "../../../agent-core/host/host.ts";
 import { nodeSearch } from "../../../agent-core/host/node-search.ts";
-import { globMatcher } from "../../../agent-core/host/search-rules.ts";
+import { commonPattern, globMatcher } from "../../../agent-core/host/search-rules.ts";
 import { hasRipgrep, ripgrep } from "../../support/programs.ts";
+import { rounds, seedOf } from "../../support/scale.ts";
+import { seeded } from "../approval/support/random.ts";
 
 const signal = new AbortController().signal;
 const root = realpathSync(mkdtempSync(join(tmpdir(), "hermes-search-")));
@@ -90,6 +92,26 @@ describe.each(engines)("%s", (engine, program) => {
     "needle[^\\h]?\\-?.one",
   ])("reads the pattern %s as Perl, Python and Java do", async (pattern) => {
     expect(await found({ target: "content", pattern })).toEqual(["a.ts:2:needle one"]);
+  });
+
+  testHere.each([
+    ["\\b\\p{Lu}+_ID\\b", "USER_ID"],
+    ["^\\P{Lu}+;$", "return user;"],
+    ["^\\p{L}++_ID$", "USER_ID"],
+    ["^\\x{41}+$", "AAA"],
+    ["^\\u{41}+$", "AAA"],
+    ["^\\x{41}{3}+$", "AAA"],
+    ["^\\{name\\}+$", "{name}}"],
+    ["^\\{[a-z]+}+$", "{name}}"],
+    ["^\\{2\\}+$", "{2}}"],
+    ["^(?:\\p{Lu}\\p{Ll}{2,}+)+$", "UserName"],
+  ])("keeps the repetition of what braces name or are: %s", async (pattern, line) => {
+    const folder = realpathSync(mkdtempSync(join(tmpdir(), "hermes-search-")));
+    const lines = ["USER_ID", "return user;", "AAA", "{name}}", "{2}}", "UserName"];
+    writeFileSync(join(folder, "lines.txt"), lines.join("\n"));
+    const result = await search.search({ target: "content", pattern, root: folder }, signal);
+    rmSync(folder, { recursive: true });
+    expect(result.ok && result.hits.map(({ text }) => text)).toEqual([line]);
   });
 
   testHere.each([
@@ -300,3 +322,29 @@ test("globs for paths select what git selects", () => {
   }
   rmSync(repository, { recursive: true });
 });
+
+test("a pattern that JavaScript reads with its stricter rules is not translated", () => {
+  const parts = [
+    ...["a", "B", "é", ".", "^", "$", "|", "\\d", "\\w", "\\b", "\\cQ", "\\x41", "\\u0041", "\\u{41}", "\\k<n>"],
+    ...["\\p{Lu}", "\\P{L}", "\\p{Script=Greek}", "\\}", "\\{", "\\+", "\\*", "\\?", "\\\\", "\\/", "\\(", "\\["],
+    ...["[}+]", "[^+*]", "[a-z]", "[\\]+]", "[\\p{L}+]", "[]", "[^]", "[[a-z]--[aeiou]]", "[\\q{ab|c}]"],
+    ...["(", "(?:", "(?<n>", "(?=", "(?!", "(?<=", "(?i:", ")", ")", "+", "*", "?", "+?", "{2}", "{2,}", "{1,3}?"],
+  ];
+  const random = seeded(seedOf(7));
+  let read = 0;
+  for (let round = rounds(300_000, 30_000); round > 0; round--) {
+    const pattern = Array.from({ length: 1 + random.below(7) }, () => random.pick(parts)).join("");
+    if (!isRead(pattern, "u") && !isRead(pattern, "v")) continue;
+    read += 1;
+    expect(commonPattern(pattern)).toBe(pattern);
+  }
+  expect(read).toBeGreaterThan(1_000);
+});
+
+function isRead(pattern: string, flag: string): boolean {
+  try {
+    return new RegExp(pattern, flag) instanceof RegExp;
+  } catch {
+    return false;
+  }
+}
