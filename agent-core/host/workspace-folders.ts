@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, isAbsolute, join, normalize, sep } from "node:path";
 import { fileURLToPath } from "node:url";
+import { attempt } from "../platform/errors.ts";
 import { distinctNames } from "../platform/names.ts";
 import { entriesOf, pathBelow } from "../platform/paths.ts";
 
@@ -16,14 +17,14 @@ export type MeantPlaces = {
 
 /** Arguments that hold one path. */
 const PATH_FIELDS = ["path", "image", "workdir"] as const;
-/** Paths of existing files in a patch of several files. */
-const PATCHED = /^(\*\*\* (?:Update|Delete) File: )(.+)$/gm;
+/** Paths in a patch of several files, and the head of a move behind the path of the file that moves. */
+const PATCHED = /^(\*\*\* (?:(?:Add|Delete|Update) File|Move to): )(.+)$(?=(\s+\*\*\* Move to:)?)/gm;
 
 /**
  * Arguments of a call with the paths that the model means. A path that exists is meant as it is. `lib/a.ts` may start at the
- * further workspace folder `lib`, as VS Code labels its files, `/tmp/a` is where commands in the sandbox have it, and a name may
- * look like the only such name of its folder, in another case unless the call makes a file, or be written as links, diffs and
- * shells write it.
+ * further workspace folder `lib`, as VS Code labels its files, and `/tmp/a` is where commands in the sandbox have it. Where a file
+ * is read or its old text must match, a name may look like the only such name of its folder, or be written as links, diffs and
+ * shells write it. A call that creates, replaces, moves or deletes a file has no such check, so its path is no guess.
  */
 export function withMeantPaths(input: unknown, places: MeantPlaces): unknown {
   if (typeof input !== "object" || input === null) return input;
@@ -35,40 +36,43 @@ export function withMeantPaths(input: unknown, places: MeantPlaces): unknown {
     const isTemporary = field === "path" && temporaryPlaces().includes(path.replace(/(?<=.)\/$/, ""));
     const temporary = isTemporary ? places.temporaryFolder?.() : undefined;
     const meant = temporary ?? meantPath(path, places, fields.has("content"));
-    return meant === undefined ? [] : [[field, meant] as const];
+    return meant === path ? [] : [[field, meant] as const];
   });
   const patch: unknown = fields.get("patch");
   const patched =
     typeof patch === "string"
-      ? patch.replaceAll(PATCHED, (_, head: string, path: string) => head + (meantPath(path, places, false) ?? path))
+      ? patch.replaceAll(PATCHED, (_, head: string, path: string, move: string | undefined) => {
+          return head + meantPath(path, places, !head.includes("Update") || move !== undefined);
+        })
       : patch;
   if (changed.length === 0 && patched === patch) return input;
   return { ...input, ...Object.fromEntries(changed), ...(patched !== patch && { patch: patched }) };
 }
 
-function meantPath(path: string, places: MeantPlaces, isNew: boolean): string | undefined {
+function meantPath(written: string, places: MeantPlaces, isExact: boolean): string {
   const { cwd, otherFolders = [], temporaryFolder } = places;
-  const absolute = isAbsolute(path) ? normalize(path) : join(cwd, path);
-  if (path.startsWith("~") || existsSync(absolute)) return undefined;
-  const found = existingPath(path, cwd);
-  if (found !== undefined || path.includes("://")) return found ?? pathOfUri(path);
-  const alike = (): string | undefined =>
-    (isNew ? FORMS.slice(0, 1) : FORMS)
-      .flatMap((form) => [absolute, ...readingsOf(path, cwd)].flatMap((reading) => lookAlike(reading, form) ?? []))
-      .at(0);
+  if (written.startsWith("~") || existsSync(absoluteIn(written, cwd))) return written;
+  const path = unwrapped(written);
+  const absolute = absoluteIn(path, cwd);
+  const found = isExact ? [absolute].find((each) => existsSync(each)) : existingPath(written, cwd);
+  if (found !== undefined || /^~|:\/\//.test(path)) return found ?? path;
+  const readings = isExact ? [] : [absolute, ...readingsOf(written, cwd)];
+  const alike = () => FORMS.flatMap((form) => readings.flatMap((each) => lookAlike(each, form) ?? [])).at(0) ?? path;
   if (!isAbsolute(path)) return inOtherFolder(path, cwd, otherFolders) ?? alike();
   const isOwn = [cwd, ...otherFolders].some((folder) => pathBelow(folder, absolute) !== undefined);
-  const inner = isOwn
-    ? undefined
-    : temporaryPlaces()
-        .map((place) => pathBelow(place, absolute))
-        .find((below) => below);
+  const [inner] = isOwn ? [] : temporaryPlaces().flatMap((place) => pathBelow(place, absolute) || []);
   const folder = inner === undefined ? undefined : temporaryFolder?.();
   return folder === undefined || inner === undefined ? alike() : join(folder, inner);
 }
 
 /** Address of a file, also for an editor, such as `vscode://file/a.ts:3`. */
 const ADDRESS = /^(?:file:(?:\/\/(?:localhost(?=\/))?)?|[a-z][\w+.-]*:\/\/file(?=\/))/i;
+
+/** The path in quotes or of an address. */
+function unwrapped(written: string): string {
+  const text = written.replace(/^[\r\n]*(["'`]?)(.+?)\1[\r\n]*$/s, "$2");
+  return ADDRESS.test(text) ? (pathOfUri(text) ?? unescaped(text.replace(ADDRESS, ""))) : text;
+}
 
 /** Undefined for a file URL of another operating system, and for none. `#`, `?` and `%` may be written as they are. */
 export function pathOfUri(uri: string): string | undefined {
@@ -80,12 +84,8 @@ export function pathOfUri(uri: string): string | undefined {
   return attempt(() => fileURLToPath(written));
 }
 
-function attempt(read: () => string): string | undefined {
-  try {
-    return read();
-  } catch {
-    return undefined;
-  }
+function absoluteIn(path: string, cwd: string): string {
+  return isAbsolute(path) ? normalize(path) : join(cwd, path);
 }
 
 /** Quotes, stars of Markdown, angle brackets, or a link of Markdown around a path. */
@@ -110,6 +110,8 @@ const WRITINGS: readonly ((text: string) => string)[] = [
   (text) => text.replace(/^@/, ""),
   (text) => text.replace(LINES, ""),
   (text) => text.replace(WRAPPED, "$1$2$3$4"),
+  // Some clients do not escape their addresses, so the letters as they are come second.
+  (text) => pathOfUri(text) ?? text,
   (text) => text.replace(ADDRESS, "").replace(/^\/(?=[a-z]:)/i, ""),
   // git writes the bytes of letters beyond ASCII so.
   (text) => text.replaceAll(/(?:\\[0-3][0-7]{2})+/g, (bytes) => ofOctal(bytes).toString()),
@@ -134,7 +136,7 @@ export function existingPath(path: string, cwd: string): string | undefined {
 function readingsOf(path: string, cwd: string): readonly string[] {
   let texts = [path];
   for (const undo of WRITINGS) texts = [...new Set([...texts, ...texts.map(undo)])].slice(0, MAX_READINGS);
-  const places = texts.map((text) => (isAbsolute(text) ? normalize(text) : join(cwd, text)));
+  const places = texts.map((text) => absoluteIn(text, cwd));
   // A path may repeat the working folder, or begin at it as at the root.
   const others = texts.flatMap((text) => [join("/", text), join(cwd, text)]);
   return [...new Set([...places, ...others])].filter((place) => place !== normalize(path) && place !== cwd);

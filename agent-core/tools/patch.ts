@@ -62,7 +62,7 @@ function pathsOf(call: Call, cwd: string): readonly string[] {
   if (call.mode === "replace") return [absolutePath(call.path ?? "", cwd)];
   const paths = sectionsOf(call).flatMap((section) => {
     const moveTo = section.kind === "update" ? section.moveTo : undefined;
-    return [...candidatePaths(section.path, cwd), ...(moveTo === undefined ? [] : [absolutePath(moveTo, cwd)])];
+    return [...candidatePaths(section, cwd), ...(moveTo === undefined ? [] : [absolutePath(moveTo, cwd)])];
   });
   return [...new Set(paths)];
 }

@@ -67,6 +67,28 @@ test("a patch with an impossible part changes nothing, and the model gets the re
   expect(toolResult(model)).toContain("Nothing was changed.");
 });
 
+test("a new file and a deletion mean the path as it is written, and an edit what its text shows", async () => {
+  const { agent, model } = await start([
+    ...["*** Begin Patch", "*** Add File: @c.txt", "+new"],
+    ...["*** Update File: @b.txt", "-bee", "+BEE", "*** End Patch"],
+  ]);
+  const [write, remove] = [
+    { path: "a/b.txt", content: "other\n" },
+    "*** Begin Patch\n*** Delete File: C. TXT\n*** End Patch",
+  ];
+  model.script(callTools(call("write_file", write), call("patch", { mode: "patch", patch: remove })), say("done"));
+  const sessionId = await agent.newSession();
+  await agent.prompt(sessionId, "go");
+  await agent.prompt(sessionId, "go on");
+  expect(["b.txt", "c.txt", "@c.txt", "a/b.txt"].map((name) => file(agent, name))).toEqual([
+    "BEE\n",
+    "sea\n",
+    "new\n",
+    "other\n",
+  ]);
+  expect(toolResult(model)).toContain("C. TXT: it does not exist.");
+});
+
 test("text that the editor has and the disk has not is not removed", async () => {
   const { agent, model } = await start(["*** Begin Patch", "*** Delete File: a.txt", "*** End Patch"]);
   const unsaved = { content: "one\nunsaved\n" };

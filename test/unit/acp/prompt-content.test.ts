@@ -61,6 +61,16 @@ describe("a link to a file with an unusual name", () => {
     }
   });
 
+  test("an address means the file of its decoded name, also beside one with the name as it is written", () => {
+    const folder = mkdtempSync(join(tmpdir(), "hermes-links-"));
+    for (const name of ["a%20b.ts", "a b.ts"]) writeFileSync(join(folder, name), "x");
+    const linked = (uri: string) => userMessage([{ type: "resource_link", uri, name: "a b.ts" }]);
+    const address = `file://${folder}/a%20b.ts`;
+    expect(linked(address)).toMatchObject([{ text: `[Attached file: ${folder}/a b.ts]` }]);
+    expect(linked(`${address}#L3-L9`)).toMatchObject([{ text: `[Attached lines 3-9 of ${folder}/a b.ts]` }]);
+    expect(linked(`${folder}/a%20b.ts`)).toMatchObject([{ text: `[Attached file: ${folder}/a%20b.ts]` }]);
+  });
+
   test("a file that does not exist yet keeps its whole name", () => {
     const [part] = userMessage([{ type: "resource_link", uri: "file:///w/C#/New.cs", name: "New.cs" }]);
     expect(part).toMatchObject({ text: "[Attached file: /w/C#/New.cs]" });

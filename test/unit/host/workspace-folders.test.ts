@@ -1,7 +1,7 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { expect, test } from "vitest";
+import { isAbsolute, join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
 import { titleInFolders, withMeantPaths } from "../../../agent-core/host/workspace-folders.ts";
 import { distinctNames } from "../../../agent-core/platform/names.ts";
 
@@ -140,6 +140,92 @@ test("a name that exists as it is written is meant, and a new file keeps its own
   const write = { path: "A.TS", content: "" };
   expect(withMeantPaths(write, { cwd })).toEqual(write);
   rmSync(cwd, { recursive: true });
+});
+
+/** A folder with these files, which the test removes. */
+function folderWith(...names: readonly string[]): string {
+  const cwd = mkdtempSync(join(tmpdir(), "hermes-names-"));
+  onTestFinished(() => rmSync(cwd, { recursive: true }));
+  for (const name of names) {
+    mkdirSync(join(cwd, name, ".."), { recursive: true });
+    writeFileSync(join(cwd, name), "");
+  }
+  return cwd;
+}
+
+/** Calls that create, replace, move or delete a file without a look at its text. */
+const blind = (path: string): readonly object[] => [
+  { path, content: "" },
+  { patch: `*** Add File: ${path}\n+x` },
+  { patch: `*** Delete File: ${path}` },
+  { patch: `*** Update File: ${path}\n*** Move to: ${path}` },
+  { patch: `*** Update File: ${path}\r\n*** Move to: ${path}\r\n-x` },
+];
+/** Calls that read a file, or whose old text must be in it. */
+const seeing = (path: string): readonly object[] => [
+  { path },
+  { path, old_string: "a", new_string: "b" },
+  { patch: `*** Delete File: index.ts\n*** Update File: ${path}\n-a\n+b\n*** Add File: x.ts\n+x` },
+];
+
+test.each([
+  ["a mention", "@a/index.ts"],
+  ["a prefix of a diff before a path of the system", "b/etc/hosts"],
+  ["a path of the system without its slash", "etc/hosts"],
+  ["a folder with the name of a prefix", "a/index.ts"],
+  ["an escape of an escape", "docs/a%2520b.md"],
+  ["an escape", "docs/a%20b.md"],
+  ["brackets", "(lib/user.ts)"],
+  ["a link of Markdown", "[user.ts](lib/user.ts)"],
+  ["a line", "lib/user.ts:12"],
+  ["a path from the root", "/lib/user.ts"],
+  ["other letters", "LIB/User.ts"],
+  ["blanks and other letters", "My Notes.md"],
+  ["a letter without width", "lib/us\u200ber.ts"],
+  ["an escape of XML", "R&amp;D.md"],
+  ["slashes of Windows", "lib\\user.ts"],
+])("%s names another file for reads and edits, and itself for calls that create, replace or delete", (_, path) => {
+  const cwd = folderWith("index.ts", "docs/a b.md", "lib/user.ts", "mynotes.md", "R&D.md");
+  for (const input of blind(path)) expect(withMeantPaths(input, { cwd })).toEqual(input);
+  const meant = String(Object(withMeantPaths({ path }, { cwd })).path);
+  expect([meant === path, isAbsolute(meant) && existsSync(meant)]).toEqual([false, true]);
+  expect(seeing(path).map((input) => withMeantPaths(input, { cwd }))).toEqual(seeing(meant));
+});
+
+test.each([
+  ["a file address with one slash", "file:CWD/new.ts", "CWD/new.ts"],
+  ["a file address", "file://CWD/lib/new%20file.ts", "CWD/lib/new file.ts"],
+  ["a file address of this machine", "file://localhostCWD/new.ts", "CWD/new.ts"],
+  ["an address for an editor", "vscode://fileCWD/new.ts", "CWD/new.ts"],
+  ["a relative file address", "file:lib/new%20file.ts", "lib/new file.ts"],
+  ["quotes", '"lib/new.ts"', "lib/new.ts"],
+  ["backticks", "`~/new.ts`", "~/new.ts"],
+  ["an existing file in quotes", '"lib/user.ts"', "CWD/lib/user.ts"],
+  ["an existing file by its address", "file:CWD/a%20b.ts", "CWD/a b.ts"],
+  ["an address in quotes", '"file://CWD/new.ts"', "CWD/new.ts"],
+  ["a folder of the workspace in quotes", '"further/new.ts"', "CWD/further/new.ts"],
+  ["a folder of the workspace", "further/lib/user.ts", "CWD/further/lib/user.ts"],
+])("%s names the same file for calls that create, replace or delete", (_, written, real) => {
+  const root = folderWith("app/lib/user.ts", "app/a b.ts", "app/a%20b.ts", "app/further.ts");
+  const cwd = join(root, "app");
+  const places = { cwd, otherFolders: [join(cwd, "inner", "further")] };
+  const placed = (path: string): string => path.replace("CWD/further", `CWD/inner/further`).replace("CWD", cwd);
+  expect(blind(placed(written)).map((input) => withMeantPaths(input, places))).toEqual(blind(placed(real)));
+});
+
+test("a line break around a path is no part of the name of a new file", () => {
+  const cwd = folderWith();
+  expect(withMeantPaths({ path: "\nlib/new.ts\n", content: "" }, { cwd })).toMatchObject({ path: "lib/new.ts" });
+});
+
+test("an address is read as the standard says before all other readings", () => {
+  const cwd = folderWith("a%20b.ts", "a b.ts", "c%20d.ts");
+  const meant = (name: string) => withMeantPaths({ path: `file://${cwd}/${name}` }, { cwd });
+  expect(meant("a%20b.ts")).toEqual({ path: join(cwd, "a b.ts") });
+  expect(meant("a%20b.ts#L3")).toEqual({ path: join(cwd, "a b.ts") });
+  expect(meant("a%2520b.ts:3")).toEqual({ path: join(cwd, "a%20b.ts") });
+  expect(meant("c%20d.ts")).toEqual({ path: join(cwd, "c%20d.ts") });
+  expect(withMeantPaths({ path: "a%20b.ts" }, { cwd })).toEqual({ path: "a%20b.ts" });
 });
 
 test("all of /tmp is the folder that commands in the sandbox see there", () => {

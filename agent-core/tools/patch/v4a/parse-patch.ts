@@ -233,7 +233,9 @@ function hunkLine(line: string): { readonly line: HunkLine; readonly isBare: boo
 
 const DIFF_PREFIX = /^[ab]\/(?=[^/])/;
 
-/** Files that a path of a patch may mean, absolute; the first that exists is meant. Approval judges them all. */
-export function candidatePaths(written: string, cwd: string): readonly string[] {
-  return [...new Set([written, written.replace(DIFF_PREFIX, "")])].map((path) => absolutePath(path, cwd));
+/** Files that a path may mean, absolute; the first that exists is meant. Only old text shows which. Approval judges them all. */
+export function candidatePaths(section: FileSection, cwd: string): readonly string[] {
+  const path = absolutePath(section.path, cwd);
+  if (section.kind !== "update" || section.hunks.length === 0) return [path];
+  return [...new Set([path, absolutePath(section.path.replace(DIFF_PREFIX, ""), cwd)])];
 }

@@ -62,7 +62,7 @@ class Plan {
       case "add":
         return this.#add(section.path, section.text);
       case "delete":
-        return this.#delete(section.path);
+        return this.#delete(section);
       case "update":
         return this.#update(section);
     }
@@ -79,8 +79,8 @@ class Plan {
     return undefined;
   }
 
-  async #delete(written: string): Promise<Refusal | undefined> {
-    const found = await this.#find(written);
+  async #delete(section: FileSection): Promise<Refusal | undefined> {
+    const found = await this.#find(section);
     if (!found.ok) return found;
     const { path, text, stale } = found;
     if (stale !== undefined) return refused(stale);
@@ -95,7 +95,7 @@ class Plan {
 
   async #update(section: Extract<FileSection, { kind: "update" }>): Promise<Refusal | undefined> {
     const { moveTo, hunks } = section;
-    const found = await this.#find(section.path);
+    const found = await this.#find(section);
     if (!found.ok) return found;
     const { path, text, stale } = found;
     if (stale !== undefined) return moveTo === undefined ? this.#rebase(path, text, { hunks, stale }) : refused(stale);
@@ -157,9 +157,9 @@ class Plan {
   }
 
   /** The file that a path of the patch means, with its text so far; `stale` when the model does not know the file's text. */
-  async #find(written: string): Promise<FoundFile | Refusal> {
+  async #find(section: FileSection): Promise<FoundFile | Refusal> {
     const { cwd, host } = this.#context;
-    for (const path of candidatePaths(written, cwd)) {
+    for (const path of candidatePaths(section, cwd)) {
       const present = await this.#present(path);
       if (!present.ok && present.reason !== "missing") return refused(present.message);
       if (!present.ok) continue;
@@ -168,7 +168,7 @@ class Plan {
       const stale = isKnown ? undefined : staleReason(path, known?.oldText ?? present.text, this.#context);
       return { ok: true, path, text: present.text, stale };
     }
-    const path = absolutePath(written, cwd);
+    const path = absolutePath(section.path, cwd);
     const why = deletedReason(path, this.#context) ?? "it does not exist.";
     return refused(`${why}${await nearFiles(path, cwd, host)}`);
   }

@@ -202,6 +202,16 @@ describe("several files", () => {
     expect([text("a.txt"), text("b.txt")]).toEqual(["one\n", "two\n"]);
   });
 
+  test.each([
+    "*** Delete File: b/a.txt",
+    "*** Move File: b/a.txt -> c.txt",
+    "*** Update File: a/a.txt\n*** Move to: c.txt",
+  ])("a file that no old text shows is not taken for another one: %s", async (section) => {
+    put("a.txt", "one\n");
+    expect(await apply(section)).toMatchObject({ ok: false, text: expect.stringContaining("does not exist") });
+    expect([text("a.txt"), existsSync(at("c.txt"))]).toEqual(["one\n", false]);
+  });
+
   test("a link is removed, not what it points to", async () => {
     put("a.txt", "one\n");
     symlinkSync("a.txt", at("link"));
