@@ -113,9 +113,10 @@ export type Snippet = {
   readonly marks: readonly (readonly [start: number, end: number])[];
 };
 
-/** Part of a message around the first match, in one line of plain text; without a match, its start. */
+/** Part of a message around the first match, in one line of plain text, or with markup that has the only match; else its start. */
 export function snippetOf(text: string, query: string): Snippet {
-  const line = withoutMarkup(text).replaceAll(/\s+/g, " ").trim();
+  const lines = [withoutMarkup(text), text].map((each) => each.replaceAll(/\s+/g, " ").trim());
+  const line = lines.find((each) => placesIn(each, query).length > 0) ?? lines[0] ?? "";
   const places = placesIn(line, query);
   const start = Math.max(0, (places[0]?.index ?? 0) - BEFORE_CHARS);
   const head = start > 0 ? "…" : "";

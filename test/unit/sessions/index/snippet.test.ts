@@ -43,6 +43,20 @@ test("a snippet has the words of a Markdown message, without its marks", () => {
 });
 
 test.each([
+  [
+    "the target of a link",
+    "Read [the docs](https://example.com/guide/install) first",
+    "example.com",
+    ["example", "com"],
+  ],
+  ["the language of a fence", "Use this:\n\n```yaml\nkey: 1\n```", "yaml", ["yaml"]],
+  ["the address of a picture", "![](shots/login-page.png)", "login", ["login"]],
+  ["the target of one of many links", `${"[a](b) ".repeat(99)}[x](needle.md)`, "needle", ["needle"]],
+])("a snippet shows %s where only that has a word of the query", (_, text, query, words) => {
+  expect(marked(text, query)).toEqual(words);
+});
+
+test.each([
   "2 * 3 * 4 = 24",
   "src/*.ts and lib/*.js",
   "a_b __init__ -x --flag",
