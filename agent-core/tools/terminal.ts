@@ -10,7 +10,7 @@ import type {
 import { spillPath } from "../sessions/session-files.ts";
 import { nearFiles } from "./nearest-names.ts";
 import { absolutePath, shortTitle } from "./shown-path.ts";
-import { exitNote, LiveText, plainText, shownOutput } from "./terminal/output-text.ts";
+import { exitNote, LiveText, lastLine, shownOutput } from "./terminal/output-text.ts";
 import { type Ending, waitForEnd } from "./terminal/wait-for-end.ts";
 import { defineTool, type ToolContext, type ToolResult } from "./tool.ts";
 
@@ -98,8 +98,7 @@ class Passwords {
   /** Types a password into a pseudo-terminal that hides it. False: the user gave none. */
   async type(running: RunningCommand, command: string): Promise<boolean> {
     const { head, tail } = await running.output();
-    const prompt = /.*$/.exec(plainText(tail || head).trimEnd())?.[0] ?? "";
-    const question = { prompt, command, isPrivileged: false, isRetry: this.#typed };
+    const question = { prompt: lastLine(tail || head), command, isPrivileged: false, isRetry: this.#typed };
     const answer = await this.ask(question, this.#context.signal);
     if (answer.kind !== "given") return false;
     this.#typed = true;

@@ -22,8 +22,14 @@ export function plainText(output: string): string {
     .replace(ESCAPE_SEQUENCES, (_, parameters: string | undefined, letter: string | undefined) =>
       letter && LINE_CONTROLS.includes(letter) ? `\u009b${parameters}${letter}` : "",
     )
-    .replace(/\r+\n/g, "\n");
+    .replace(/(?<!\r)\r+\n/g, "\n");
   return drawable.split("\n").map(drawLine).join("\n");
+}
+
+/** The last line that is not blank, as a person sees it. */
+export function lastLine(output: string): string {
+  const text = plainText(output).trimEnd();
+  return text.slice(text.lastIndexOf("\n") + 1);
 }
 
 /** Applies carriage returns, backspaces and line controls: later text overwrites earlier text. */

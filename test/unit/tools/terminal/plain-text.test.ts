@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { LiveText, plainText } from "../../../../agent-core/tools/terminal/output-text.ts";
+import { LiveText, lastLine, plainText } from "../../../../agent-core/tools/terminal/output-text.ts";
 
 const ESC = "\u001b";
 
@@ -32,6 +32,15 @@ test("text without controls is given as it is", () => {
 test("a megabyte of redrawn progress takes no more than a moment", () => {
   // An algorithm that redraws from the beginning each time takes hours, so the test's own timeout fails it.
   expect(plainText(`${ESC}[2K\r${"#".repeat(50)}`.repeat(20_000))).toBe("#".repeat(50));
+});
+
+test("a megabyte in one line or of carriage returns takes no more than a moment", () => {
+  // Steps that grow with the square of the length take half an hour, so the test's own timeout fails them.
+  const long = "x".repeat(1_000_000);
+  expect(lastLine(`${long}\n\u001b[1mPassword: \u001b[0m\n \n`)).toBe("Password:");
+  expect(lastLine(`Password:\n${long}`)).toBe(long);
+  expect(lastLine(" \n")).toBe("");
+  expect(plainText(`a${"\r".repeat(1_000_000)}b\r\r\n`)).toBe("b\n");
 });
 
 test("live output: a sequence torn between two pieces shows nothing of itself", () => {
