@@ -57,6 +57,21 @@ describe("messages typed while a turn runs", () => {
     await expect.poll(focused).toBe("Send Queued Message Now");
   });
 
+  test("a message that is being edited gets the focus when a neighbour that had it disappears", async () => {
+    await type("read a.txt");
+    await expect.poll(order).toEqual(["list the files", "read a.txt"]);
+    await queue().getByRole("button", { name: "Edit Queued Message" }).last().click();
+    await field().waitFor();
+    await queue().getByRole("button", { name: "Remove Queued Message" }).press("Enter");
+    await expect.poll(focused).toBe("Queued message");
+    await field().press("Escape");
+    await expect.poll(order).toEqual(["read a.txt"]);
+    await type("list the files");
+    await expect.poll(order).toEqual(["read a.txt", "list the files"]);
+    await queue().getByRole("button", { name: "Remove Queued Message" }).first().click();
+    await expect.poll(order).toEqual(["list the files"]);
+  });
+
   test("a queued message is moved by mouse", async () => {
     await type("read a.txt");
     await expect.poll(order).toEqual(["list the files", "read a.txt"]);

@@ -11,7 +11,7 @@ import { Icon, IconButton } from "./icon.tsx";
 import { onKeys } from "./keys.ts";
 import { usePanel } from "./panel-context.ts";
 
-const FOCUS = { inRow: ".draft-field > textarea, [data-row] > button", otherwise: ".composer textarea" };
+const FOCUS = { inRow: ".draft-field textarea, [data-row] > button", otherwise: ".composer textarea" };
 
 export function QueueList() {
   const { store } = usePanel();
