@@ -42,12 +42,12 @@ async function worktreeOf(cwd: string): Promise<HermesWorktree> {
 /** Answer to `/worktree`. */
 export async function answerWorktree(
   argument: string,
-  { cwd, worktrees, agent }: Pick<CommandSession, "cwd" | "worktrees" | "agent">,
+  { cwd, worktrees, agent, signal }: Pick<CommandSession, "cwd" | "worktrees" | "agent" | "signal">,
 ): Promise<string> {
   const [verb = "", ...words] = argument.trim().split(/\s+/);
   if (verb === "" || verb === "list") return listText(await worktreesAround(cwd), cwd);
   if (verb === "new") {
-    const { path, branch, problems } = await host.makeWorktree(cwd, words.join(" "), worktrees);
+    const { path, branch, problems } = await host.makeWorktree(cwd, words.join(" "), worktrees, signal);
     const made = `The branch ${branch} is in \`${path}\`. Open that folder, and start a session there.`;
     return [made, ...problems].join("\n\n");
   }

@@ -3,7 +3,7 @@
  * `NAME.worktrees/`, and ends as a merge, a branch, a patch, or not at all.
  */
 import { existsSync, readFileSync, realpathSync } from "node:fs";
-import { cp, rm, rmdir, writeFile } from "node:fs/promises";
+import { cp, rm, rmdir, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type * as z from "zod";
 import type { Config } from "../config/sections.ts";
@@ -34,6 +34,8 @@ const MAX_NAME = 40;
 const LONG_MS = 600_000;
 /** Files of a preview. */
 const MAX_SHOWN = 100;
+/** Limit of each text of a preview. Bytes. */
+const MAX_TEXT = 1_000_000;
 /** Processes that write files side by side: two and a half times as fast with two cores. */
 const CHECKOUT: readonly GitSetting[] = [["checkout.workers", "8"]];
 /** The installation of a large project's packages takes minutes. Milliseconds. */
@@ -62,21 +64,28 @@ export async function addWorktree(cwd: string, name: string): Promise<Worktree> 
   return { path: realpathSync(path), branch, base };
 }
 
-/** Makes a work tree, with its copies and its set-up. A set-up that fails leaves the work tree. */
+/** Makes a work tree, with its copies and its set-up. A set-up that fails leaves the work tree; the signal discards it. */
 export async function makeWorktree(
   cwd: string,
   name: string,
   { copy, setup }: Config["worktrees"],
+  signal = new AbortController().signal,
 ): Promise<MadeWorktree> {
   const worktree = await addWorktree(cwd, name);
   try {
     await copyIgnored(worktree, copy);
+    signal.throwIfAborted();
     for (const command of setup) {
-      const { exitCode, output, errors } = await runShell(command, worktree.path, AbortSignal.timeout(SETUP_MS));
+      const limit = AbortSignal.any([signal, AbortSignal.timeout(SETUP_MS)]);
+      const { exitCode, output, errors } = await runShell(command, worktree.path, limit);
       if (exitCode !== 0) throw new Error(`${command}: exit code ${exitCode}. ${oneLine(errors || output, 300)}`);
     }
     return { ...worktree, problems: [] };
   } catch (error) {
+    if (signal.aborted) {
+      await endWorktree(worktree, "discard", "");
+      throw error;
+    }
     return { ...worktree, problems: [`The set-up of the worktree failed: ${messageOf(error)}`] };
   }
 }
@@ -142,7 +151,7 @@ export async function worktreeState(worktree: Worktree): Promise<WorktreeState> 
   };
 }
 
-/** Files that differ from the commit where both parted, with their texts there; binary files are counted alone. */
+/** Files that differ from the commit where both parted, with their texts there. Binary, large and special files are counted alone. */
 export async function worktreeChanges({ path, base }: Worktree): Promise<Changes> {
   const parted = await git(path, ["merge-base", await git(base, ["rev-parse", "HEAD"]), "HEAD"]);
   const [differing, untracked] = await Promise.all([
@@ -150,13 +159,17 @@ export async function worktreeChanges({ path, base }: Worktree): Promise<Changes
     git(path, ["ls-files", "--others", "--exclude-standard", "-z"]),
   ]);
   const names = [...partsOf(differing), ...partsOf(untracked)];
-  const texts = names.slice(0, MAX_SHOWN).map(async (name) => {
-    const { exitCode, stdout } = await runGit(["cat-file", "blob", `${parted}:${name}`], { cwd: path });
-    const text = exitCode === 0 ? decodeText(stdout) : null;
+  const files: Changes["files"][number][] = [];
+  for (const name of names.slice(0, MAX_SHOWN)) {
     const file = join(path, name);
-    return text === undefined ? [] : { path: file, text, isThere: existsSync(file) };
-  });
-  return { files: (await Promise.all(texts)).flat(), total: names.length };
+    const now = await stat(file).catch(() => undefined); // a link may lead nowhere
+    const isThere = now?.isFile() === true;
+    const { exitCode, stdout } = await runGit(["cat-file", "blob", `${parted}:${name}`], { cwd: path });
+    const isLarge = exitCode === null || Math.max(stdout.length, isThere ? now.size : 0) > MAX_TEXT;
+    const text = exitCode === 0 ? decodeText(stdout) : null;
+    if (!isLarge && text !== undefined && (text !== null || isThere)) files.push({ path: file, text, isThere });
+  }
+  return { files, total: names.length };
 }
 
 /** Writes the changes since both parted, with new files, as a patch for `git apply` beside the work tree. Gives its path. */

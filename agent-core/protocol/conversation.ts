@@ -38,7 +38,8 @@ export const HermesPermissionOutcome = z.object({
  * `_meta.hermes` of a `user_message_chunk` and of the `session_info_update` at the start of a turn: index of the user's
  * message among all messages of the session, from 0.
  */
-export type HermesMessageMeta = { readonly position: number };
+export const HermesMessageMeta = z.object({ position: z.number() });
+export type HermesMessageMeta = z.infer<typeof HermesMessageMeta>;
 
 /**
  * `_meta.hermes` of a `session_info_update` during a turn. `thinking`: the agent waits for the model, or reads its answer.
@@ -143,6 +144,15 @@ export const HermesRewoundMeta = z.object({
   }),
 });
 export type HermesRewoundMeta = z.infer<typeof HermesRewoundMeta>;
+
+/** Input methods of East Asia write other signs for the slash. */
+const COMMAND_LINE = /^[/／、]([a-z][a-z0-9_:.-]*)(?:\s+([\s\S]*))?$/;
+
+/** The command's name in a message, and the text after it. `name` is undefined for an ordinary message. */
+export function commandIn(text: string): { readonly name: string | undefined; readonly argument: string } {
+  const [, name, argument = ""] = COMMAND_LINE.exec(text.trim()) ?? [];
+  return { name, argument: argument.trim() };
+}
 
 /** True for a command that changes a setting or the title. The agent runs it beside a turn, so a client need not queue it. */
 export function changesSetting(prompt: string): boolean {

@@ -17,6 +17,7 @@ const choice = z.string().max(300);
 const path = z.string().max(4_096);
 /** Position of a user message in its session, as HermesMessageMeta. */
 const position = z.int().min(0);
+const flag = z.literal(true).exactOptional();
 /** Content of a user's message. The text may be empty beside attachments. */
 const prompt = { text, attachments: Attachments.exactOptional() };
 /** A message that failed, or one that continues its turn. With a position it replaces the message there. */
@@ -36,17 +37,17 @@ const connection = [
 ] as const;
 
 const conversation = [
-  /** `now`: into the running turn, not after it. */
-  z.object({ type: z.literal("prompt"), ...prompt, now: z.literal(true).exactOptional() }),
+  /** `now`: into the running turn, not after it. `inPlace`: it is about the files of the window, and starts no worktree. */
+  z.object({ type: z.literal("prompt"), ...prompt, now: flag, inPlace: flag }),
   /** Answer to `give-draft`. */
   z.object({ type: z.literal("draft"), ...prompt }),
   z.object({ type: z.literal("cancel") }),
   /** Removes the user message at this position and all after it, then sends this one. `files`: restores the files first. */
-  z.object({ type: z.literal("resend"), position, ...prompt, files: z.literal(true).exactOptional() }),
+  z.object({ type: z.literal("resend"), position, ...prompt, files: flag }),
   /** Forks the session before this message, whose content goes into the composer. */
   z.object({ type: z.literal("fork-here"), position, ...prompt }),
   /** Requests the messages before this position: a page of them, or all. */
-  z.object({ type: z.literal("earlier"), before: position, all: z.literal(true).exactOptional() }),
+  z.object({ type: z.literal("earlier"), before: position, all: flag }),
   z.object({ type: z.literal("set-config"), configId: id, value: choice }),
   z.object({ type: z.literal("permission"), requestId: id, optionId: id, reason: text.exactOptional() }),
   /** Undoes the changes that a call made in the memory. */
@@ -70,7 +71,7 @@ const queue = [
 
 const restores = [
   /** `forResend`: the preview belongs to the message's editor. */
-  z.object({ type: z.literal("restore-preview"), position, forResend: z.literal(true).exactOptional() }),
+  z.object({ type: z.literal("restore-preview"), position, forResend: flag }),
   z.object({ type: z.literal("restore-close") }),
   /** Shows the changes of the files in the editor. */
   z.object({ type: z.literal("restore-changes"), position }),
@@ -204,7 +205,7 @@ const models = [
   z.object({
     type: z.literal("set-key"),
     provider: id.exactOptional(),
-    keyOnly: z.literal(true).exactOptional(),
+    keyOnly: flag,
     again: again.exactOptional(),
   }),
   z.object({ type: z.literal("open-setup") }),

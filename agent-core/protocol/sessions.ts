@@ -25,7 +25,7 @@ export const HermesOpenedMeta = z.object({
   sandbox: HermesSandbox,
   /** Use of a message that comes while a turn runs: `display.busy_input_mode`. Default: `queue`. */
   busyInputMode: z.enum(["queue", "steer", "interrupt"]).exactOptional(),
-  /** The client makes a worktree for the first message, and sends the message to a new session there. Default: false. */
+  /** The client makes a worktree for the first task, and sends it to a new session there. Default: false. */
   startsInWorktree: z.boolean().exactOptional(),
 });
 export type HermesOpenedMeta = z.infer<typeof HermesOpenedMeta>;

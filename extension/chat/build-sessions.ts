@@ -51,7 +51,8 @@ export function buildSessions(
     {
       agentOf: (sessionId) => agents.of(sessionId),
       diskEdits,
-      worktree: async (wanted) => call(await worker.agent(), worktreeMethods.add, wanted),
+      worktree: async (wanted, signal) =>
+        call(await worker.agent(), worktreeMethods.add, wanted, { cancellationSignal: signal }),
       place: (folder) => sessionPlace(lastModel.chosen, servers, folder),
       warnings: () => servers.takeProblems(),
       observed: (session, event) => {

@@ -1,6 +1,5 @@
 /** One session of the agent: its log for the panel, and the effects of its state. */
 import { randomUUID } from "node:crypto";
-import { join } from "node:path";
 import {
   type ClientContext,
   type ContentBlock,
@@ -12,7 +11,6 @@ import {
 } from "@zed-industries/agent-client-protocol";
 import * as vscode from "vscode";
 import { messageOf } from "../../agent-core/platform/errors.ts";
-import { pathBelow } from "../../agent-core/platform/paths.ts";
 import {
   changesSetting,
   HermesFaultData,
@@ -27,7 +25,6 @@ import {
   type HermesSessionMeta,
   sessionMethods,
 } from "../../agent-core/protocol/sessions.ts";
-import type { MadeWorktree } from "../../agent-core/protocol/worktrees.ts";
 import {
   type AgentConnection,
   AUTH_REQUIRED,
@@ -42,6 +39,7 @@ import { EventLog } from "./event-log.ts";
 import { contentOf, type PromptContent } from "./prompt-queue.ts";
 import { type SelectedOption, SessionOptions } from "./session-options.ts";
 import { closedSession, type Failure, reduceSession, type SessionEffect, type SessionEvent } from "./session-state.ts";
+import { type MakeWorktree, WorktreeStart } from "./worktree-start.ts";
 
 /** Folders of the session and the facts that a new session starts with. */
 export type SessionPlace = {
@@ -56,8 +54,7 @@ export type SessionPorts = {
   readonly diskEdits: { begin(): Promise<void>; collect(): Promise<void>; end(): Promise<void> };
   /** `folder`: the session's only one; default: those of the window. Rejects with an Error in one line without any. */
   readonly place: (folder?: string) => Promise<SessionPlace>;
-  /** Makes a worktree of the repository around `cwd`. Rejects with an Error in one line. */
-  readonly worktree: (wanted: { readonly cwd: string; readonly name: string }) => Promise<MadeWorktree>;
+  readonly worktree: MakeWorktree;
   /** Warnings about the configuration that no session has shown yet, one line each. */
   readonly warnings: () => readonly string[];
   /** Content blocks of a message, with its attachments as they are now. `report` gets lines for the user. */
@@ -106,8 +103,7 @@ export class ChatSession {
   readonly agent: AgentConnection;
   /** Folder of a session in a worktree. */
   folder: string | undefined;
-  /** The first message makes a worktree for the session. */
-  startsInWorktree: boolean = false;
+  readonly worktree: WorktreeStart;
 
   /** `stored`: the session to load; default: a new one. `open` opens it, after `ready` has settled. */
   constructor(ports: SessionPorts, agent: AgentConnection, stored?: StoredSession, ready?: Promise<unknown>) {
@@ -115,6 +111,7 @@ export class ChatSession {
     this.agent = agent;
     this.#stored = stored;
     this.#ready = ready;
+    this.worktree = new WorktreeStart(ports.worktree);
     this.earlier = new EarlierMessages(() => agent.agent(), this.log);
   }
 
@@ -149,14 +146,16 @@ export class ChatSession {
     await this.#opening;
   }
 
-  /** Starts a turn, or queues the prompt. `now` sends it into the running turn. A change of a setting never waits. */
-  prompt(content: PromptContent, now = false): void {
+  /**
+   * Starts a turn, or queues the prompt. `now` sends it into the running turn. A change of a setting never waits. `isTask`:
+   * the user typed it as the task of a session, which may begin in a worktree; any other prompt is about the window's files.
+   */
+  prompt(content: PromptContent, { now = false, isTask = false } = {}): void {
     if (this.agent.offers.hermes && this.#state.turn.kind === "running" && changesSetting(content.text)) {
       void this.#changeSetting(content);
       return;
     }
-    const isFirst = this.startsInWorktree && !this.isRunning && !changesSetting(content.text);
-    if (isFirst) this.dispatch({ type: "agent-ended" }); // the message opens the session again
+    if (!this.isRunning && this.worktree.begin(isTask)) this.dispatch({ type: "agent-ended" }); // it opens again
     this.dispatch({ type: "prompt", id: randomUUID(), ...content, now: now && this.agent.offers.hermes });
   }
 
@@ -179,6 +178,7 @@ export class ChatSession {
     }
     const isEnd = update.sessionUpdate === "tool_call_update" && update.status === "completed";
     if (isEnd && !this.agent.offers.hermes) void this.#ports.diskEdits.collect();
+    this.worktree.receive(update);
     if (update.sessionUpdate === "session_info_update" && update.title != null) {
       this.#title = update.title;
       this.#ports.changed(this);
@@ -255,10 +255,8 @@ export class ChatSession {
       const place = await this.#ports.place(this.folder);
       const agent = await this.agent.agent();
       const loadError =
-        this.#taskOfWorktree === undefined
-          ? await withSignIn(this.agent, () => this.#loadOrCreate(agent, place))
-          : undefined;
-      if (this.#taskOfWorktree !== undefined) await this.#moveToWorktree(agent, place, this.#taskOfWorktree);
+        this.#task === undefined ? await withSignIn(this.agent, () => this.#loadOrCreate(agent, place)) : undefined;
+      if (this.#task !== undefined) await this.#moveToWorktree(agent, place, this.#task);
       this.dispatch({ type: "opened", attempt, loadError, busyInputMode: this.#busyInputMode });
       for (const text of this.#ports.warnings()) this.log.push({ kind: "notice", severity: "warning", text });
     } catch (error) {
@@ -268,20 +266,19 @@ export class ChatSession {
     }
   }
 
-  /** The first message, while it waits for the worktree of its session. */
-  get #taskOfWorktree(): string | undefined {
-    const { turn } = this.#state;
-    return this.startsInWorktree && turn.kind === "starting" ? turn.text : undefined;
+  get #task(): string | undefined {
+    return this.worktree.taskIn(this.#state.turn);
   }
 
   /** Begins again in a new worktree, with the options that the user chose before the first message. */
   async #moveToWorktree(agent: ClientContext, { cwd }: SessionPlace, task: string): Promise<void> {
-    const name = /[\p{L}\p{N}]/u.test(task) ? task : "session";
-    const { path, base, problems } = await this.#ports.worktree({ cwd, name });
+    this.dispatch({ type: "delayed" });
+    this.log.release(); // the panel shows the message and its Stop meanwhile
+    const { folder, problems } = await this.worktree.make(cwd, task);
+    this.log.hold();
     if (this.#sessionId !== undefined) await this.#closeInAgent();
-    this.startsInWorktree = false;
     const chosen = this.#options.all;
-    this.folder = join(path, pathBelow(base, cwd) ?? "");
+    this.folder = folder;
     this.#stored = undefined;
     await this.#loadOrCreate(agent, await this.#ports.place(this.folder));
     if (this.#sessionId !== undefined) await this.#options.repeat(agent, this.#sessionId, chosen);
@@ -291,7 +288,7 @@ export class ChatSession {
 
   #readOpened(meta: unknown): void {
     const opened = readMeta(HermesOpenedMeta, meta);
-    this.startsInWorktree = opened?.startsInWorktree === true;
+    this.worktree.isWanted = opened?.startsInWorktree === true;
     this.#busyInputMode = opened?.busyInputMode;
     this.#ports.opened(opened);
   }
@@ -339,6 +336,7 @@ export class ChatSession {
     // After a restart of the agent this session is loaded again.
     this.#stored = { sessionId, isChosen: false };
     this.log.clear();
+    this.dispatch({ type: "cleared" });
     this.earlier.begin(sessionId);
     const { title: agentName, offers } = this.agent;
     const facts = { agentName, ...(!offers.hermes && { isForeign: true }), commands: [] };
@@ -414,6 +412,7 @@ export class ChatSession {
   }
 
   async #cancel(): Promise<void> {
+    if (this.#state.turn.kind === "starting") return this.worktree.stop();
     try {
       await this.#request((agent, sessionId) => agent.notify(methods.agent.session.cancel, { sessionId }));
     } catch (error) {

@@ -30,8 +30,13 @@ export type BusyInputMode = "queue" | "steer" | "interrupt";
 
 export type Turn =
   | { readonly kind: "idle" }
-  /** The message waits for the session to open. */
-  | ({ readonly kind: "starting"; readonly id: string } & queue.PromptContent)
+  /** The message waits for the session to open. `isShown`: the panel has it already. */
+  | ({
+      readonly kind: "starting";
+      readonly id: string;
+      readonly isShown?: boolean;
+      readonly isStopped?: true;
+    } & queue.PromptContent)
   /** The agent removes messages before the turn starts. */
   | { readonly kind: "rewinding" }
   /** `sendsNext`: the turn was stopped to send the next message of the queue. */
@@ -58,6 +63,10 @@ export type SessionEvent =
   | { readonly type: "turn-ended"; readonly stopReason: StopReason }
   | ({ readonly type: "turn-failed" } & Failure)
   | { readonly type: "cancel" }
+  /** The start of the turn takes long. */
+  | { readonly type: "delayed" }
+  /** The log starts again. */
+  | { readonly type: "cleared" }
   | ({ readonly type: "resend" } & Resend)
   | ({ readonly type: "rewound"; readonly id: string } & Resend)
   | ({ readonly type: "rewind-failed"; readonly message: string } & Resend)
@@ -124,6 +133,8 @@ function step(state: SessionState, event: SessionEvent): Step {
     case "turn-ended":
     case "turn-failed":
     case "cancel":
+    case "delayed":
+    case "cleared":
       return stepTurn(state, event);
     case "resend":
     case "rewound":
@@ -170,7 +181,9 @@ function opened(state: SessionState, loadError: string | undefined): Step {
   if (turn.kind !== "starting") {
     return [next, state.isInBackground && isIdle(next) ? [...notices, { type: "close" }] : notices];
   }
-  const [running, effects] = start({ ...next, turn: { kind: "idle" } }, turn.id, turn);
+  const idle: SessionState = { ...next, turn: { kind: "idle" }, canContinue: false };
+  if (turn.isStopped) return [idle, [...notices, promptEvent(turn.id, turn), STOPPED]];
+  const [running, effects] = start(idle, turn.id, turn);
   return [running, [...notices, ...effects]];
 }
 
@@ -178,8 +191,9 @@ function openFailed(state: SessionState, failure: Failure): Step {
   const { turn } = state;
   const closed: SessionState = { ...state, phase: "closed", turn: { kind: "idle" }, canContinue: false };
   if (state.isInBackground && isIdle(state)) return [closed, [{ type: "close" }]];
-  const prompt = turn.kind === "starting" ? [promptEvent(turn.id, turn)] : [];
-  return [closed, [...prompt, turnError(failure)]];
+  if (turn.kind !== "starting") return [closed, [turnError(failure)]];
+  const prompt = turn.isShown ? [] : [promptEvent(turn.id, turn)];
+  return [closed, [...prompt, turn.isStopped ? STOPPED : turnError(failure)]];
 }
 
 function open(state: SessionState): Step {
@@ -187,7 +201,12 @@ function open(state: SessionState): Step {
   return [{ ...state, phase: "opening", attempt }, [{ type: "open", attempt }]];
 }
 
-function stepTurn(state: SessionState, event: EventOf<"prompt" | "turn-ended" | "turn-failed" | "cancel">): Step {
+const STOPPED: SessionEffect = { type: "emit", event: { kind: "turn-end", stopReason: "cancelled" } };
+
+type TurnEvent = EventOf<"prompt" | "turn-ended" | "turn-failed" | "cancel" | "delayed" | "cleared">;
+
+function stepTurn(state: SessionState, event: TurnEvent): Step {
+  const { turn } = state;
   switch (event.type) {
     case "prompt":
       return stepPrompt(state, event);
@@ -199,7 +218,14 @@ function stepTurn(state: SessionState, event: EventOf<"prompt" | "turn-ended" | 
       return endTurn(state, false, turnError(event));
     case "cancel":
       // Prompts in the queue stay there for the user to send or remove.
-      return [state, state.turn.kind === "running" ? [{ type: "cancel" }] : []];
+      if (turn.kind === "starting") return [{ ...state, turn: { ...turn, isStopped: true } }, [{ type: "cancel" }]];
+      return [state, turn.kind === "running" ? [{ type: "cancel" }] : []];
+    case "delayed":
+    case "cleared": {
+      const isShown = event.type === "delayed";
+      if (turn.kind !== "starting" || turn.isShown === isShown) return [state, []];
+      return [{ ...state, turn: { ...turn, isShown } }, isShown ? [promptEvent(turn.id, turn)] : []];
+    }
   }
 }
 

@@ -23,7 +23,7 @@ export async function newWorktree(services: Services): Promise<void> {
   });
   if (task === undefined) return;
   const session = services.sessions.withoutPanel();
-  session.startsInWorktree = true;
+  session.worktree.isWanted = true;
   start(services, session, task);
 }
 
@@ -83,10 +83,13 @@ async function act(services: Services, { path, branch, baseBranch }: HermesWorkt
     { label: vscode.l10n.t("$(trash) Discard"), detail: vscode.l10n.t("Deletes worktree and branch"), end: "discard" },
   ];
   const agent = await services.worker.agent();
-  const { files, total } = await call(agent, worktreeMethods.changes, { cwd: path });
-  const name = vscode.l10n.t("Changes of {0}", branch);
-  const preview = files.length === total ? name : vscode.l10n.t("{0}: {1} of {2} files", name, files.length, total);
-  if (files.length > 0) await services.checkpoints.show(preview, files, { areBefore: true });
+  const preview = vscode.l10n.t("Changes of {0}", branch);
+  await withErrorMessage(vscode.l10n.t("The changes cannot be shown"), async () => {
+    const { files, total } = await call(agent, worktreeMethods.changes, { cwd: path });
+    const isWhole = files.length === total;
+    const title = isWhole ? preview : vscode.l10n.t("{0}: {1} of {2} files", preview, files.length, total);
+    if (files.length > 0) await services.checkpoints.show(title, files, { areBefore: true });
+  });
   // The preview can be read and scrolled below the list.
   const step = await vscode.window.showQuickPick(steps, { title: branch, ignoreFocusOut: true });
   if (step === undefined) return;
@@ -101,9 +104,8 @@ async function act(services: Services, { path, branch, baseBranch }: HermesWorkt
   if (step.end === "discard" && (await showWarning(question, discard)) !== discard) return;
   const { message, file, conflicts } = await call(agent, worktreeMethods.end, { cwd: path, end: step.end });
   if (conflicts !== undefined) {
-    const answer = await showWarning(message, RESOLVE);
-    const session = services.sessions.withoutPanel(undefined, path);
-    if (answer === RESOLVE) start(services, session, conflictPrompt(into, conflicts));
+    if ((await showWarning(message, RESOLVE)) === RESOLVE)
+      start(services, services.sessions.withoutPanel(undefined, path), conflictPrompt(into, conflicts));
     return;
   }
   if (file !== undefined) await vscode.window.showTextDocument(vscode.Uri.file(file));
@@ -114,7 +116,7 @@ const RESOLVE = vscode.l10n.t("Let a Session Resolve Them");
 
 /** Sends the first message of a session, and shows it in the side bar. */
 function start({ sessions, panels }: Services, session: ChatSession, text: string): void {
-  session.prompt({ text });
+  session.prompt({ text }, { isTask: true });
   sessions.show(panels.sideBar, session);
   panels.sideBar.reveal();
 }

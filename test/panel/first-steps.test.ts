@@ -72,7 +72,7 @@ describe("next steps in the panel", () => {
     expect((await title.boundingBox())?.y).toBeGreaterThan(0); // the page scrolls from here
     await panel().setWidth(320);
     await button(/^Review my changes/).click();
-    await expect.poll(posted).toEqual({ type: "prompt", text: "Review them." });
+    await expect.poll(posted).toEqual({ type: "prompt", text: "Review them.", inPlace: true });
     await button(/^Fix the total/).click();
     await expect.poll(posted).toEqual({ type: "session-open", sessionId: "old-1" });
     await button("New Session in a Worktree…").click();

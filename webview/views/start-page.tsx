@@ -108,7 +108,7 @@ function Suggestions({
           type="button"
           class="start-row suggestion"
           title={prompt}
-          onClick={() => post({ type: "prompt", text: prompt, ...(attachments && { attachments }) })}
+          onClick={() => post({ type: "prompt", text: prompt, inPlace: true, ...(attachments && { attachments }) })}
         >
           <Icon name={icon} />
           <span class="start-text">{label}</span>

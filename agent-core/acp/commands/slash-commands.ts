@@ -3,12 +3,10 @@ import type { AvailableCommand } from "@zed-industries/agent-client-protocol";
 import type { CommandAnswer, ExtensionCommand } from "../../agent/extensions.ts";
 import { UsageError } from "../../platform/errors.ts";
 import { nearName } from "../../platform/names.ts";
+import { commandIn } from "../../protocol/conversation.ts";
 import { titleLine } from "../../sessions/titles.ts";
 import type { Command, CommandSession } from "./command.ts";
 import { carryOut, grants, mode, status } from "./permission-commands.ts";
-
-/** Input methods of East Asia write other signs for the slash. */
-const COMMAND_LINE = /^[/／、]([a-z][a-z0-9_:.-]*)(?:\s+([\s\S]*))?$/;
 
 const help: Command = {
   name: "help",
@@ -261,12 +259,6 @@ function unknownCommand(name: string, { agent }: CommandSession): string {
   const near = nearName(name, [...reservedNames, ...agent.setup.extensions.commands().map((each) => each.name)]);
   const hint = near === undefined ? "`/help` lists the commands." : `Did you mean \`/${near}\`?`;
   return `There is no command \`/${name}\`. ${hint}`;
-}
-
-/** The command's name in a message, and the text after it. `name` is undefined for an ordinary message. */
-export function commandIn(text: string): { readonly name: string | undefined; readonly argument: string } {
-  const [, name, argument = ""] = COMMAND_LINE.exec(text.trim()) ?? [];
-  return { name, argument: argument.trim() };
 }
 
 const commandNames: readonly string[] = commands.map(({ name }) => name);

@@ -7,9 +7,11 @@ import { throwRequestError } from "../request-errors.ts";
 
 export function registerWorktreeMethods(app: AgentApp, server: AgentServer): void {
   const requests = () => import("../worktree-requests.ts");
-  onClientRequest(app, worktreeMethods.add, async ({ params: { cwd, name } }) => {
+  onClientRequest(app, worktreeMethods.add, async ({ params: { cwd, name }, signal }) => {
     const { worktrees } = (await server.configuration.read()).config;
-    return (await import("../../host/worktrees.ts")).makeWorktree(cwd, name, worktrees).catch(throwRequestError);
+    return (await import("../../host/worktrees.ts"))
+      .makeWorktree(cwd, name, worktrees, signal)
+      .catch(throwRequestError);
   });
   onClientRequest(app, worktreeMethods.list, async ({ params: { cwd } }) => ({
     worktrees: await (await requests()).worktreesAround(cwd).catch(throwRequestError),

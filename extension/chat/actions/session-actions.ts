@@ -33,9 +33,9 @@ function conversationActions({ sessions, panels, panel, requests, restores, work
       panel.shown.dispatch({ type: "queue-release" });
       return panel.shown.open();
     },
-    prompt: async ({ type: _, now, ...content }) => {
+    prompt: async ({ type: _, now, inPlace, ...content }) => {
       if (!hasContent(content)) return;
-      panel.shown.prompt(content, now);
+      panel.shown.prompt(content, { now, isTask: inPlace !== true && !panel.shown.worktree.isCommand(content.text) });
       await firstRun.accept(panel.shown.option("model")?.currentValue);
     },
     draft: ({ type: _, ...content }) => panel.draftTaken(content),

@@ -7,6 +7,7 @@ import {
   readFileSync,
   realpathSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,8 +19,10 @@ import {
   copyIgnored,
   endWorktree,
   listWorktrees,
+  makeWorktree,
   savePatch,
   worktreeAt,
+  worktreeChanges,
   worktreeState,
 } from "../../../agent-core/host/worktrees.ts";
 
@@ -299,6 +302,48 @@ describe("a worktree of a session", () => {
     expect(readFileSync(join(worktree.path, "a.txt"), "utf8")).toBe("two\n");
     expect((await endWorktree(found, "discard", "m")).message).toContain("and its branch.");
     expect(git(repository, "branch", "--format=%(refname:short)")).toBe("main");
+  });
+
+  test("is discarded when its set-up is stopped, and the set-up with it", async () => {
+    const stop = new AbortController();
+    const setup = ["touch begun; while :; do sleep 0.05; done", "touch ../later"];
+    const making = makeWorktree(repository, "one", { copy: [], setup }, stop.signal);
+    const begun = join(folder, "shop.worktrees", "one", "begun");
+    await vi.waitUntil(() => existsSync(begun), { timeout: 20_000 });
+    stop.abort(new Error("stopped"));
+    await expect(making).rejects.toThrow("stopped");
+    expect(existsSync(join(folder, "shop.worktrees"))).toBe(false);
+    expect(git(repository, "branch", "--format=%(refname:short)")).toBe("main");
+  });
+
+  test("shows changes of texts alone: no link that leads nowhere, no folder, nothing over a megabyte", async () => {
+    for (const name of ["large.txt", "link", ":odd [name]*.txt", "folder"])
+      writeFileSync(join(repository, name), "one\n");
+    writeFileSync(join(repository, "was-large.txt"), "x".repeat(1_000_001));
+    commit(repository, "more");
+    const worktree = await addWorktree(repository, "one");
+    const at = (name: string): string => join(worktree.path, name);
+    symlinkSync("nowhere", at("new-link"));
+    symlinkSync("itself", at("itself"));
+    rmSync(at("link"));
+    symlinkSync("nowhere", at("link"));
+    rmSync(at("folder"));
+    mkdirSync(at("folder"));
+    writeFileSync(at("folder/inside.txt"), "two\n");
+    writeFileSync(at("large.txt"), "x".repeat(1_000_001));
+    writeFileSync(at("was-large.txt"), "small\n");
+    writeFileSync(at(":odd [name]*.txt"), "two\n");
+    const { files, total } = await worktreeChanges(worktree);
+    const file = (name: string, text: string | null, isThere = true) => ({ path: at(name), text, isThere });
+    expect(total).toBe(8);
+    expect(new Set(files)).toEqual(
+      new Set([
+        file(":odd [name]*.txt", "one\n"),
+        file("folder", "one\n", false),
+        file("link", "one\n", false),
+        file("folder/inside.txt", null),
+      ]),
+    );
   });
 
   test("of the user's own in the same folder is not listed", async () => {

@@ -110,6 +110,25 @@ describe("opening", () => {
     expect(play(failed.state, prompt("two")).effects).toEqual(["open 2"]);
   });
 
+  test("a stop while the session opens ends the turn before the agent has the message, and the queue waits", () => {
+    const stopped = play(closedSession, prompt("one"), prompt("two"), { type: "cancel" });
+    expect(stopped).toMatchObject({ effects: ["cancel"], state: { turn: { kind: "starting" } } });
+    const opened = play(stopped.state, { type: "opened", attempt: 1 });
+    expect(opened).toMatchObject({ effects: ["show one", "turn-end cancelled"], queue: ["two:waiting"] });
+    const failed = play(stopped.state, { type: "open-failed", attempt: 1, message: "stopped" });
+    expect(failed).toMatchObject({ effects: ["show one", "turn-end cancelled"], state: { turn: { kind: "idle" } } });
+  });
+
+  test("a prompt whose start takes long is shown once in each log", () => {
+    const delayed = play(closedSession, prompt("one"), { type: "delayed" });
+    expect(delayed.effects).toEqual(["show one"]);
+    const fail: SessionEvent = { type: "open-failed", attempt: 1, message: "full" };
+    expect(play(delayed.state, fail).effects).toEqual(["turn-end full"]);
+    expect(play(delayed.state, { type: "cleared" }, fail).effects).toEqual(["show one", "turn-end full"]);
+    expect(play(delayed.state, { type: "opened", attempt: 1 }).effects).toEqual(["show one", "send one"]);
+    expect(play(idle, { type: "delayed" })).toMatchObject({ state: idle, effects: [] });
+  });
+
   test("a session that could not be loaded is replaced, and the reason shown", () => {
     const opened = play(closedSession, { type: "open" }, { type: "opened", attempt: 1, loadError: "it is locked" });
     expect(opened.effects).toEqual(["error: The session cannot be opened: it is locked"]);

@@ -1,0 +1,99 @@
+import { expect, test } from "vitest";
+import { settled, shown, window } from "./support/session-window.ts";
+
+test("the first message of a session begins in a worktree of its own, with the mode that was chosen before", async () => {
+  const { agent, made, panels, sent, sessions } = window();
+  agent.separate.add("/w");
+  sessions.showNew(panels.sideBar);
+  const { shown: session } = sessions;
+  await session.open();
+  await session.setConfig("mode", "plan");
+  session.prompt({ text: "/model other" }, { isTask: !session.worktree.isCommand("/model other") });
+  await settled();
+  expect([made, session.folder]).toEqual([[], undefined]);
+  agent.turns.get(session.sessionId ?? "")?.resolve({ stopReason: "end_turn" });
+  await settled();
+  const before = session.sessionId;
+  session.prompt({ text: "Fix the flaky test" }, { isTask: true });
+  await settled();
+  expect([made, session.folder, agent.folders.at(-1)]).toEqual([
+    ["Fix the flaky test"],
+    "/w.worktrees/1",
+    "/w.worktrees/1",
+  ]);
+  expect([session.option("mode")?.currentValue, agent.count("session/close", before ?? "")]).toEqual(["plan", 1]);
+  const events = shown(sent);
+  expect(events.flatMap((event) => (event.kind === "notice" ? event.text : []))).toEqual([
+    expect.stringContaining("This session works in /w.worktrees/1."),
+    "npm ci: exit code 1",
+  ]);
+  expect(events.filter(({ kind }) => kind === "prompt")).toHaveLength(1);
+  agent.turns.get(session.sessionId ?? "")?.resolve({ stopReason: "end_turn" });
+  await settled();
+  session.prompt({ text: "And the docs" }, { isTask: true });
+  await settled();
+  expect(made).toEqual(["Fix the flaky test"]);
+});
+
+test("a message that the user did not type stays in the folder of the window, and so do those after it", async () => {
+  const { agent, made, router, sessions } = window();
+  agent.separate.add("/w");
+  const session = sessions.startInBackground({ text: "Change it here" });
+  await settled();
+  router.update({
+    sessionId: "s1",
+    update: { sessionUpdate: "session_info_update", _meta: { hermes: { position: 0 } } },
+  });
+  agent.turns.get("s1")?.resolve({ stopReason: "end_turn" });
+  await settled();
+  session.prompt({ text: "And the docs" }, { isTask: true });
+  await settled();
+  expect([made, agent.folders, agent.count("session/prompt", "s1")]).toEqual([[], ["/w"], 2]);
+});
+
+test("commands are those that the agent knows, and any word after a slash before it has sent them", () => {
+  const { sessions } = window();
+  const { shown: session } = sessions;
+  const texts = ["/help", "/memory undo", "／status", "/tmp is full", "/usr/bin is full", "Say /help", "/fix"];
+  const commands = () => texts.filter((text) => session.worktree.isCommand(text));
+  expect(commands()).toEqual(["/help", "/memory undo", "／status", "/tmp is full", "/fix"]);
+  const availableCommands = ["help", "memory", "status"].map((name) => ({ name, description: name }));
+  session.receive({ sessionUpdate: "available_commands_update", availableCommands });
+  expect(commands()).toEqual(["/help", "/memory undo", "／status", "/fix"]);
+});
+
+test.each([true, false])("Stop ends the start of a worktree (session open before: %j)", async (isOpen) => {
+  const { agent, made, panels, sent, sessions } = window();
+  agent.separate.add("/w");
+  const session = sessions.withoutPanel();
+  if (isOpen) await session.open();
+  session.worktree.isWanted = true;
+  session.prompt({ text: "slow" }, { isTask: true });
+  sessions.show(panels.sideBar, session);
+  await settled();
+  const ofTurn = () => shown(sent).flatMap((event) => (/prompt|turn-end/.test(event.kind) ? event.kind : []));
+  expect([session.isRunning, ofTurn()]).toEqual([true, ["prompt"]]);
+  session.dispatch({ type: "cancel" });
+  await settled();
+  expect([session.isRunning, ofTurn()]).toEqual([false, ["prompt", "turn-end"]]);
+  expect(shown(sent).at(-1)).toEqual({ kind: "turn-end", stopReason: "cancelled" });
+  session.prompt({ text: "Fix it" }, { isTask: true });
+  await settled();
+  expect([made, session.folder, ofTurn()]).toEqual([["Fix it"], "/w.worktrees/1", ["prompt"]]);
+});
+
+test.each(["早い者勝ち", "?!", "fail"])(
+  "a message %j before its session is open waits for the worktree",
+  async (text) => {
+    const { agent, made, panels, sent, sessions } = window();
+    agent.separate.add("/w");
+    const session = sessions.withoutPanel();
+    session.prompt({ text }, { isTask: true });
+    sessions.show(panels.sideBar, session);
+    await settled();
+    const failures = shown(sent).flatMap((event) => (event.kind === "turn-end" ? (event.error ?? []) : []));
+    const name = text === "?!" ? "session" : text;
+    expect([made, failures.join()]).toEqual(text === "fail" ? [[], "Error: the disk is full"] : [[name], ""]);
+    expect(agent.folders.filter((folder) => folder !== "/w")).toHaveLength(made.length);
+  },
+);
