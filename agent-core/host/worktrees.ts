@@ -59,7 +59,7 @@ export async function addWorktree(cwd: string, name: string): Promise<Worktree> 
   let word = wanted;
   for (let count = 2; await isTaken(word); count += 1) word = `${wanted}-${count}`;
   const [branch, path] = [`${PREFIX}${word}`, join(folder, word)];
-  await git(cwd, ["worktree", "add", "-b", branch, path, "HEAD"], { settings: CHECKOUT });
+  await git(cwd, ["worktree", "add", "-b", branch, path, "HEAD"], CHECKOUT);
   await writeFile(await markOf(path), branch);
   return { path: realpathSync(path), branch, base };
 }
@@ -82,11 +82,9 @@ export async function makeWorktree(
     }
     return { ...worktree, problems: [] };
   } catch (error) {
-    if (signal.aborted) {
-      await endWorktree(worktree, "discard", "");
-      throw error;
-    }
-    return { ...worktree, problems: [`The set-up of the worktree failed: ${messageOf(error)}`] };
+    if (!signal.aborted) return { ...worktree, problems: [`The set-up of the worktree failed: ${messageOf(error)}`] };
+    await endWorktree(worktree, "discard", "");
+    throw error;
   }
 }
 
@@ -270,7 +268,7 @@ async function merge({ base, branch }: Worktree, head: string, options: readonly
 async function commitAll({ path }: Worktree, message: string): Promise<void> {
   await git(path, ["add", "--all"]);
   if ((await git(path, ["status", "--porcelain"])) === "") return;
-  await git(path, ["commit", "--quiet", "--no-verify", "-m", message], { settings: UNSIGNED });
+  await git(path, ["commit", "--quiet", "--no-verify", "-m", message], UNSIGNED);
 }
 
 async function conflictsWith({ path, base, branch }: Worktree, into: string): Promise<Ended | undefined> {
@@ -329,12 +327,8 @@ function wordOf(name: string): string {
 }
 
 /** Output without the line break at its end. Rejects with git's own reason. */
-async function git(
-  cwd: string,
-  args: readonly string[],
-  options: { readonly settings?: readonly GitSetting[] } = {},
-): Promise<string> {
-  const { exitCode, stdout, stderr } = await runGit(args, { cwd, timeoutMs: LONG_MS, ...options });
+async function git(cwd: string, args: readonly string[], settings: readonly GitSetting[] = []): Promise<string> {
+  const { exitCode, stdout, stderr } = await runGit(args, { cwd, timeoutMs: LONG_MS, settings });
   if (exitCode === 0) return stdout.toString().replace(/[\n\0]$/, "");
   throw failure(args[0] ?? "", cwd, stderr);
 }

@@ -146,10 +146,7 @@ export class ChatSession {
     await this.#opening;
   }
 
-  /**
-   * Starts a turn, or queues the prompt. `now` sends it into the running turn. A change of a setting never waits. `isTask`:
-   * the user typed it as the task of a session, which may begin in a worktree; any other prompt is about the window's files.
-   */
+  /** Starts a turn, or queues the prompt. `now` sends it into the running turn. `isTask`: it may begin in a worktree. */
   prompt(content: PromptContent, { now = false, isTask = false } = {}): void {
     if (this.agent.offers.hermes && this.#state.turn.kind === "running" && changesSetting(content.text)) {
       void this.#changeSetting(content);
@@ -254,9 +251,11 @@ export class ChatSession {
     try {
       const place = await this.#ports.place(this.folder);
       const agent = await this.agent.agent();
-      const loadError =
-        this.#task === undefined ? await withSignIn(this.agent, () => this.#loadOrCreate(agent, place)) : undefined;
-      if (this.#task !== undefined) await this.#moveToWorktree(agent, place, this.#task);
+      const task = (): string | undefined => this.worktree.taskIn(this.#state.turn);
+      const open = () => withSignIn(this.agent, () => this.#loadOrCreate(agent, place));
+      const loadError = task() === undefined ? await open() : undefined;
+      const first = task();
+      if (first !== undefined) await this.#moveToWorktree(agent, place, first);
       this.dispatch({ type: "opened", attempt, loadError, busyInputMode: this.#busyInputMode });
       for (const text of this.#ports.warnings()) this.log.push({ kind: "notice", severity: "warning", text });
     } catch (error) {
@@ -266,13 +265,9 @@ export class ChatSession {
     }
   }
 
-  get #task(): string | undefined {
-    return this.worktree.taskIn(this.#state.turn);
-  }
-
   /** Begins again in a new worktree, with the options that the user chose before the first message. */
   async #moveToWorktree(agent: ClientContext, { cwd }: SessionPlace, task: string): Promise<void> {
-    this.dispatch({ type: "delayed" });
+    this.dispatch({ type: "show-start", now: true });
     this.log.release(); // the panel shows the message and its Stop meanwhile
     const { folder, problems } = await this.worktree.make(cwd, task);
     this.log.hold();
@@ -336,7 +331,7 @@ export class ChatSession {
     // After a restart of the agent this session is loaded again.
     this.#stored = { sessionId, isChosen: false };
     this.log.clear();
-    this.dispatch({ type: "cleared" });
+    this.dispatch({ type: "show-start", now: false });
     this.earlier.begin(sessionId);
     const { title: agentName, offers } = this.agent;
     const facts = { agentName, ...(!offers.hermes && { isForeign: true }), commands: [] };
@@ -416,11 +411,8 @@ export class ChatSession {
     try {
       await this.#request((agent, sessionId) => agent.notify(methods.agent.session.cancel, { sessionId }));
     } catch (error) {
-      this.log.push({
-        kind: "notice",
-        severity: "error",
-        text: vscode.l10n.t("The turn could not be stopped. {0}", messageOf(error)),
-      });
+      const text = vscode.l10n.t("The turn could not be stopped. {0}", messageOf(error));
+      this.log.push({ kind: "notice", severity: "error", text });
     }
   }
 

@@ -28,15 +28,13 @@ export type SessionState = {
 
 export type BusyInputMode = "queue" | "steer" | "interrupt";
 
+/** `isShown`: the panel has the message already. */
+type Starting = Readonly<{ kind: "starting"; id: string; isShown?: boolean; isStopped?: true }> & queue.PromptContent;
+
 export type Turn =
   | { readonly kind: "idle" }
-  /** The message waits for the session to open. `isShown`: the panel has it already. */
-  | ({
-      readonly kind: "starting";
-      readonly id: string;
-      readonly isShown?: boolean;
-      readonly isStopped?: true;
-    } & queue.PromptContent)
+  /** The message waits for the session to open. */
+  | Starting
   /** The agent removes messages before the turn starts. */
   | { readonly kind: "rewinding" }
   /** `sendsNext`: the turn was stopped to send the next message of the queue. */
@@ -63,10 +61,8 @@ export type SessionEvent =
   | { readonly type: "turn-ended"; readonly stopReason: StopReason }
   | ({ readonly type: "turn-failed" } & Failure)
   | { readonly type: "cancel" }
-  /** The start of the turn takes long. */
-  | { readonly type: "delayed" }
-  /** The log starts again. */
-  | { readonly type: "cleared" }
+  /** `now`: the start of the turn takes long. Otherwise the log starts again. */
+  | { readonly type: "show-start"; readonly now: boolean }
   | ({ readonly type: "resend" } & Resend)
   | ({ readonly type: "rewound"; readonly id: string } & Resend)
   | ({ readonly type: "rewind-failed"; readonly message: string } & Resend)
@@ -129,12 +125,12 @@ function step(state: SessionState, event: SessionEvent): Step {
     case "agent-restarted":
     case "agent-ended":
       return stepLife(state, event);
+    case "show-start":
+      return showStart(state, event.now);
     case "prompt":
     case "turn-ended":
     case "turn-failed":
     case "cancel":
-    case "delayed":
-    case "cleared":
       return stepTurn(state, event);
     case "resend":
     case "rewound":
@@ -196,6 +192,11 @@ function openFailed(state: SessionState, failure: Failure): Step {
   return [closed, [...prompt, turn.isStopped ? STOPPED : turnError(failure)]];
 }
 
+function showStart({ turn, ...state }: SessionState, isShown: boolean): Step {
+  if (turn.kind !== "starting" || turn.isShown === isShown) return [{ ...state, turn }, []];
+  return [{ ...state, turn: { ...turn, isShown } }, isShown ? [promptEvent(turn.id, turn)] : []];
+}
+
 function open(state: SessionState): Step {
   const attempt = state.attempt + 1;
   return [{ ...state, phase: "opening", attempt }, [{ type: "open", attempt }]];
@@ -203,10 +204,7 @@ function open(state: SessionState): Step {
 
 const STOPPED: SessionEffect = { type: "emit", event: { kind: "turn-end", stopReason: "cancelled" } };
 
-type TurnEvent = EventOf<"prompt" | "turn-ended" | "turn-failed" | "cancel" | "delayed" | "cleared">;
-
-function stepTurn(state: SessionState, event: TurnEvent): Step {
-  const { turn } = state;
+function stepTurn(state: SessionState, event: EventOf<"prompt" | "turn-ended" | "turn-failed" | "cancel">): Step {
   switch (event.type) {
     case "prompt":
       return stepPrompt(state, event);
@@ -218,14 +216,9 @@ function stepTurn(state: SessionState, event: TurnEvent): Step {
       return endTurn(state, false, turnError(event));
     case "cancel":
       // Prompts in the queue stay there for the user to send or remove.
-      if (turn.kind === "starting") return [{ ...state, turn: { ...turn, isStopped: true } }, [{ type: "cancel" }]];
-      return [state, turn.kind === "running" ? [{ type: "cancel" }] : []];
-    case "delayed":
-    case "cleared": {
-      const isShown = event.type === "delayed";
-      if (turn.kind !== "starting" || turn.isShown === isShown) return [state, []];
-      return [{ ...state, turn: { ...turn, isShown } }, isShown ? [promptEvent(turn.id, turn)] : []];
-    }
+      if (state.turn.kind === "running") return [state, [{ type: "cancel" }]];
+      if (state.turn.kind !== "starting") return [state, []];
+      return [{ ...state, turn: { ...state.turn, isStopped: true } }, [{ type: "cancel" }]];
   }
 }
 

@@ -7,21 +7,18 @@ import { readMeta } from "../../agent-core/protocol/method.ts";
 import type { MadeWorktree } from "../../agent-core/protocol/worktrees.ts";
 import type { Turn } from "./session-state.ts";
 
+type Wanted = { readonly cwd: string; readonly name: string };
+
 /** Makes a worktree of the repository around `cwd`; the signal discards it. Rejects with an Error in one line. */
-export type MakeWorktree = (
-  wanted: { readonly cwd: string; readonly name: string },
-  signal: AbortSignal,
-) => Promise<MadeWorktree>;
+export type MakeWorktree = (wanted: Wanted, signal: AbortSignal) => Promise<MadeWorktree>;
 
 export class WorktreeStart {
-  /** The first task makes a worktree for the session. */
   isWanted: boolean = false;
   readonly #make: MakeWorktree;
-  /** The message that starts the turn is a task. */
   #isTask: boolean = false;
   /** Names of the agent's commands; undefined until it has sent them. */
   #commands: readonly string[] | undefined;
-  #stop = new AbortController();
+  #started = new AbortController();
 
   constructor(make: MakeWorktree) {
     this.#make = make;
@@ -40,7 +37,7 @@ export class WorktreeStart {
     return name !== undefined && (argument === "" || this.#commands?.includes(name) !== false);
   }
 
-  /** Takes the kind of the message that starts a turn. True when the session opens again for it. */
+  /** True when the session opens again for the message that starts a turn. */
   begin(isTask: boolean): boolean {
     this.#isTask = isTask;
     return isTask && this.isWanted;
@@ -54,14 +51,14 @@ export class WorktreeStart {
 
   /** `folder`: that of the session in the new worktree. */
   async make(cwd: string, task: string): Promise<Pick<MadeWorktree, "problems"> & { readonly folder: string }> {
-    this.#stop = new AbortController();
+    this.#started = new AbortController();
     const name = /[\p{L}\p{N}]/u.test(task) ? task : "session";
-    const { path, base, problems } = await this.#make({ cwd, name }, this.#stop.signal);
+    const { path, base, problems } = await this.#make({ cwd, name }, this.#started.signal);
     this.isWanted = false;
     return { folder: join(path, pathBelow(base, cwd) ?? ""), problems };
   }
 
   stop(): void {
-    this.#stop.abort();
+    this.#started.abort();
   }
 }

@@ -86,8 +86,8 @@ async function act(services: Services, { path, branch, baseBranch }: HermesWorkt
   const preview = vscode.l10n.t("Changes of {0}", branch);
   await withErrorMessage(vscode.l10n.t("The changes cannot be shown"), async () => {
     const { files, total } = await call(agent, worktreeMethods.changes, { cwd: path });
-    const isWhole = files.length === total;
-    const title = isWhole ? preview : vscode.l10n.t("{0}: {1} of {2} files", preview, files.length, total);
+    const part = vscode.l10n.t("{0}: {1} of {2} files", preview, files.length, total);
+    const title = files.length === total ? preview : part;
     if (files.length > 0) await services.checkpoints.show(title, files, { areBefore: true });
   });
   // The preview can be read and scrolled below the list.

@@ -9,9 +9,8 @@ export function registerWorktreeMethods(app: AgentApp, server: AgentServer): voi
   const requests = () => import("../worktree-requests.ts");
   onClientRequest(app, worktreeMethods.add, async ({ params: { cwd, name }, signal }) => {
     const { worktrees } = (await server.configuration.read()).config;
-    return (await import("../../host/worktrees.ts"))
-      .makeWorktree(cwd, name, worktrees, signal)
-      .catch(throwRequestError);
+    const { makeWorktree } = await import("../../host/worktrees.ts");
+    return makeWorktree(cwd, name, worktrees, signal).catch(throwRequestError);
   });
   onClientRequest(app, worktreeMethods.list, async ({ params: { cwd } }) => ({
     worktrees: await (await requests()).worktreesAround(cwd).catch(throwRequestError),

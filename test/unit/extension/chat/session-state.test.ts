@@ -120,13 +120,16 @@ describe("opening", () => {
   });
 
   test("a prompt whose start takes long is shown once in each log", () => {
-    const delayed = play(closedSession, prompt("one"), { type: "delayed" });
+    const delayed = play(closedSession, prompt("one"), { type: "show-start", now: true });
     expect(delayed.effects).toEqual(["show one"]);
     const fail: SessionEvent = { type: "open-failed", attempt: 1, message: "full" };
     expect(play(delayed.state, fail).effects).toEqual(["turn-end full"]);
-    expect(play(delayed.state, { type: "cleared" }, fail).effects).toEqual(["show one", "turn-end full"]);
+    expect(play(delayed.state, { type: "show-start", now: false }, fail).effects).toEqual([
+      "show one",
+      "turn-end full",
+    ]);
     expect(play(delayed.state, { type: "opened", attempt: 1 }).effects).toEqual(["show one", "send one"]);
-    expect(play(idle, { type: "delayed" })).toMatchObject({ state: idle, effects: [] });
+    expect(play(idle, { type: "show-start", now: true })).toMatchObject({ state: idle, effects: [] });
   });
 
   test("a session that could not be loaded is replaced, and the reason shown", () => {
