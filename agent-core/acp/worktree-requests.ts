@@ -1,13 +1,7 @@
 /** Work trees of sessions: requests of clients, and the slash command `/worktree`. */
-import type * as z from "zod";
 import * as host from "../host/worktrees.ts";
 import { UsageError } from "../platform/errors.ts";
-import {
-  type HermesWorktree,
-  HermesWorktreeEnd,
-  type HermesWorktreeState,
-  type worktreeMethods,
-} from "../protocol/worktrees.ts";
+import { type HermesWorktree, HermesWorktreeEnd, type HermesWorktreeState } from "../protocol/worktrees.ts";
 import type { CommandSession } from "./commands/command.ts";
 
 /** Message for what was not committed, when the client gives none. */
@@ -18,18 +12,14 @@ export async function worktreesAround(cwd: string): Promise<readonly HermesWorkt
 }
 
 /** Ends the work tree that `cwd` lies in. Rejects with an Error in one line, before anything is removed. */
-export async function endAt(
-  cwd: string,
-  end: HermesWorktreeEnd,
-  message = MESSAGE,
-): Promise<z.infer<typeof worktreeMethods.end.result>> {
+export async function endAt(cwd: string, end: HermesWorktreeEnd, message = MESSAGE) {
   const worktree = await worktreeOf(cwd);
   if (end !== "patch") return host.endWorktree(worktree, end, message);
   const file = await host.savePatch(worktree);
   return { message: `${(await host.endWorktree(worktree, end, message)).message} Its changes are in ${file}.`, file };
 }
 
-export async function changesAt(cwd: string): Promise<z.infer<typeof worktreeMethods.changes.result>> {
+export async function changesAt(cwd: string) {
   return host.worktreeChanges(await worktreeOf(cwd));
 }
 
