@@ -66,8 +66,8 @@ export function areOfGitFolder(names: readonly string[]): boolean {
 export type GitLayout = { readonly own: string; readonly common: string };
 
 /**
- * Git folder of the work tree `top` (absolute, real). Undefined without one, and for a `.git` file that leads into a folder
- * which does not belong to this work tree: the sandbox would open it.
+ * Git folder of the work tree `top` (absolute, real). Undefined without one, and for a `.git` file or link that leads into a
+ * folder which does not belong to this work tree: the sandbox would open it.
  */
 export function gitLayout(top: string, scope: CommandScope): GitLayout | undefined {
   const git = join(top, ".git");
@@ -75,7 +75,7 @@ export function gitLayout(top: string, scope: CommandScope): GitLayout | undefin
   if (target === undefined) return undefined;
   const own = scope.resolvePath(resolve(top, target));
   if (!areOfGitFolder(listed(own).names)) return undefined;
-  if (target === git) return { own, common: own };
+  if (own === git) return { own, common: own };
   const common = commonOf(own, scope);
   if (common !== own) {
     const back = scope.resolvePath(resolve(own, readScript(join(own, "gitdir"))?.trim() ?? ""));

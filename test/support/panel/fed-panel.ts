@@ -52,7 +52,7 @@ export class FedPanel {
     return this.begin();
   }
 
-  /** Begins a session that the panel gets with these updates at once. */
+  /** Begins a session that the panel gets with these updates at once. Resolves when it is on screen. */
   async begin(...updates: readonly SessionUpdate[]): Promise<void> {
     this.#next = 0;
     this.#sessions += 1;
@@ -67,6 +67,7 @@ export class FedPanel {
       },
       ...updates.map((update) => ({ kind: "update", update }) as const),
     ]);
+    await this.#page.nextFrame();
   }
 
   async feed(...events: readonly PanelEvent[]): Promise<void> {

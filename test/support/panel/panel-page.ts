@@ -17,8 +17,8 @@ const VIEWPORT = { width: 380, height: 900 };
 /** VS Code's end of the page: messages both ways, and the state that outlives the page. */
 const VSCODE_API = `
 globalThis.fromHost = (text) => new Promise((done) => {
-  // The page's own listener is older, so it has asked for the frame before.
-  addEventListener("message", () => requestAnimationFrame(() => done()), { once: true });
+  // The page's own listener is older, so it has handled the message by then.
+  addEventListener("message", () => done(), { once: true });
   postMessage(JSON.parse(text), "*");
 });
 globalThis.acquireVsCodeApi = () => ({
@@ -91,7 +91,7 @@ export class PanelPage {
     if (response?.ok() === false) throw new Error(await response.text());
   }
 
-  /** Sends the panel a message of the host, and resolves when it is on screen. */
+  /** Sends the panel a message of the host, and resolves when its state holds it. The screen follows with the next frame. */
   async send(message: unknown): Promise<void> {
     // As one text: the browser's driver takes seconds to carry a large object piece by piece.
     await this.call("fromHost", JSON.stringify(message));

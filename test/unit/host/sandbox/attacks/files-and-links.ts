@@ -101,6 +101,11 @@ export const LINKS: readonly Attack[] = [
     () => ({ lfs: "../../other/.git/lfs" }),
   ),
   brought(
+    "the git folder of another repository",
+    ({ root }) => join(repository(join(root, "../other")), ".git/description"),
+    () => ({ "": "../other/.git" }),
+  ),
+  brought(
     "keys in the shape of a repository",
     ({ home }) => join(repository(join(home, ".ssh")), ".git/logs/key"),
     ({ home }) => ({ logs: join(home, ".ssh/.git/logs") }),
