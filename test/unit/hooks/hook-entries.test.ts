@@ -1,48 +1,25 @@
 // Fields of a hook's entry in Claude Code's settings: which calls it is for, how it runs, and which fields switch it off.
-import { existsSync, mkdirSync, mkdtempSync, realpathSync, writeFileSync } from "node:fs";
-import { homedir, tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { existsSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
-import { Consents } from "../../../agent-core/approval/consents.ts";
 import { type HookFacts, Hooks } from "../../../agent-core/hooks/hook.ts";
-import { SessionHooks, type SessionHooksOptions } from "../../../agent-core/hooks/session-hooks.ts";
+import { HooksWorkspace } from "./support/hooks-workspace.ts";
 
+let workspace: HooksWorkspace;
 let cwd: string;
 let home: string;
-let shown: string[];
-const never = new AbortController().signal;
+let shown: readonly string[];
 
 beforeEach(() => {
-  cwd = realpathSync(mkdtempSync(join(tmpdir(), "hermes-session-hooks-")));
-  home = join(cwd, ".home");
-  mkdirSync(home);
-  shown = [];
+  workspace = new HooksWorkspace();
+  ({ cwd, home, shown } = workspace);
 });
 
-function put(path: string, content: unknown): void {
-  mkdirSync(dirname(join(cwd, path)), { recursive: true });
-  writeFileSync(join(cwd, path), typeof content === "string" ? content : JSON.stringify(content));
-}
-
-async function session(options: Partial<SessionHooksOptions> = {}): Promise<SessionHooks> {
-  const consents = new Consents(home, () => undefined);
-  const place = { cwd, home, withheld: [], section: {}, autoAccept: false, trusted: () => true, consents };
-  const hooks = new SessionHooks({ ...place, show: (message) => shown.push(message), ...options }, () => undefined);
-  await hooks.refresh();
-  return hooks;
-}
-
-/** Allows everything that needs a consent. */
-async function allowed(options: Partial<SessionHooksOptions> = {}): Promise<SessionHooks> {
-  const hooks = await session(options);
-  for (const { id } of hooks.items()) await hooks.act(id, "allow");
-  return hooks;
-}
-
-function run(hooks: SessionHooks, facts: HookFacts, event: Parameters<Hooks["run"]>[0] = "pre_tool_call") {
-  const place = { cwd, home, sessionId: "s1", report: () => undefined, monotonicNow: () => 0 };
-  return new Hooks({ ...place, hooks: () => hooks.active }).run(event, { callId: "c1", ...facts }, never);
-}
+const put = (...given: Parameters<HooksWorkspace["put"]>): void => workspace.put(...given);
+const allowed = (...given: Parameters<HooksWorkspace["allowed"]>) => workspace.allowed(...given);
+const never = new AbortController().signal;
+const run = (...given: Parameters<HooksWorkspace["run"]>) => workspace.run(...given);
 
 const bash = { tool: "terminal", input: { command: "ls" } };
 const claude = (event: string, ...entries: readonly unknown[]) => ({ hooks: { [event]: entries } });
@@ -181,7 +158,8 @@ test.each([
   { shell: "bash", command: 'sh "$CLAUDE_PROJECT_DIR/.claude/the hooks/check"' },
   { command: "sh", args: [`${braced("CLAUDE_PROJECT_DIR")}/.claude/the hooks/check`] },
 ])("the guard %j needs a new consent when its script changes", async (written) => {
-  cwd = join(cwd, "my work");
+  workspace.cwd = join(workspace.cwd, "my work");
+  ({ cwd } = workspace);
   for (const path of [script, ".claude/the hooks/check"]) put(path, "exit 0\n");
   put(".claude/settings.json", claude("PreToolUse", { hooks: [{ type: "command", ...written }] }));
   const hooks = await allowed();
@@ -193,7 +171,8 @@ test.each([
 });
 
 test("the variable of a hook that names bash is filled in by that bash alone", async () => {
-  cwd = join(cwd, 'a "$(touch made)" b');
+  workspace.cwd = join(workspace.cwd, 'a "$(touch made)" b');
+  ({ cwd } = workspace);
   const command = `printf %s "${braced("CLAUDE_PROJECT_DIR")}" >&2; exit 2`;
   put(".claude/settings.json", claude("PreToolUse", { hooks: [{ type: "command", shell: "bash", command }] }));
   expect(await run(await allowed(), bash)).toMatchObject({ decision: "block", reasons: [cwd] });

@@ -1,49 +1,26 @@
 // Hooks of config.yaml and of a workspace: what runs, after which consent, and in which format.
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
-import { Consents } from "../../../agent-core/approval/consents.ts";
-import { type HookFacts, Hooks } from "../../../agent-core/hooks/hook.ts";
+import { Hooks } from "../../../agent-core/hooks/hook.ts";
 import { hooksExtension } from "../../../agent-core/hooks/hooks-extension.ts";
-import { SessionHooks, type SessionHooksOptions } from "../../../agent-core/hooks/session-hooks.ts";
+import { HooksWorkspace } from "./support/hooks-workspace.ts";
 
+let workspace: HooksWorkspace;
 let cwd: string;
 let home: string;
 let shown: string[];
-const never = new AbortController().signal;
 
 beforeEach(() => {
-  cwd = realpathSync(mkdtempSync(join(tmpdir(), "hermes-session-hooks-")));
-  home = join(cwd, ".home");
-  mkdirSync(home);
-  shown = [];
+  workspace = new HooksWorkspace();
+  ({ cwd, home, shown } = workspace);
 });
 
-function put(path: string, content: unknown): void {
-  mkdirSync(dirname(join(cwd, path)), { recursive: true });
-  writeFileSync(join(cwd, path), typeof content === "string" ? content : JSON.stringify(content));
-}
-
-async function session(options: Partial<SessionHooksOptions> = {}): Promise<SessionHooks> {
-  const consents = new Consents(home, () => undefined);
-  const place = { cwd, home, withheld: [], section: {}, autoAccept: false, trusted: () => true, consents };
-  const hooks = new SessionHooks({ ...place, show: (message) => shown.push(message), ...options }, () => undefined);
-  await hooks.refresh();
-  return hooks;
-}
-
-/** Allows everything that needs a consent. */
-async function allowed(options: Partial<SessionHooksOptions> = {}): Promise<SessionHooks> {
-  const hooks = await session(options);
-  for (const { id } of hooks.items()) await hooks.act(id, "allow");
-  return hooks;
-}
-
-function run(hooks: SessionHooks, facts: HookFacts, event: Parameters<Hooks["run"]>[0] = "pre_tool_call") {
-  const place = { cwd, home, sessionId: "s1", report: () => undefined, monotonicNow: () => 0 };
-  return new Hooks({ ...place, hooks: () => hooks.active }).run(event, { callId: "c1", ...facts }, never);
-}
+const put = (...given: Parameters<HooksWorkspace["put"]>): void => workspace.put(...given);
+const session = (...given: Parameters<HooksWorkspace["session"]>) => workspace.session(...given);
+const allowed = (...given: Parameters<HooksWorkspace["allowed"]>) => workspace.allowed(...given);
+const never = new AbortController().signal;
+const run = (...given: Parameters<HooksWorkspace["run"]>) => workspace.run(...given);
 
 const bash = { tool: "terminal", input: { command: "ls", timeout: 3 } };
 const claude = (event: string, ...entries: readonly unknown[]) => ({ hooks: { [event]: entries } });
