@@ -202,7 +202,8 @@ test("a failed hook is named once, and the turn continues", async () => {
   const { agent, notices, cwd } = hookedAgent(model, [
     hook("pre_tool_call", () => Promise.reject(new Error("exit code 127"))),
   ]);
-  model.script(callTools(touch("b.txt"), touch("c.txt")), say("done"));
+  // One after the other: a scan for the second command may see the first one's file between its creation and its time.
+  model.script(callTools(touch("b.txt")), callTools(touch("c.txt")), say("done"));
   await agent.chat("go");
   expect(existsSync(join(cwd, "c.txt"))).toBe(true);
   expect(notices).toEqual(['The hook "guard.sh" failed: exit code 127']);
