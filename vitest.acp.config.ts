@@ -5,9 +5,9 @@ export default defineConfig({
   define: { __VERSION__: JSON.stringify("0.0.0-test") },
   test: {
     include: ["test/acp/**/*.test.ts"],
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-    expect: { poll: { timeout: 30_000 } },
+    testTimeout: 180_000,
+    hookTimeout: 240_000,
+    expect: { poll: { timeout: 60_000 } },
     // The default leaves one of two cores unused, and most tests wait for processes.
     maxWorkers: 2,
     // A worker for each file would load every module again.

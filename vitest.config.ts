@@ -18,8 +18,8 @@ export default defineConfig({
   resolve: { alias: { vscode: fileURLToPath(new URL("test/support/vscode-texts.ts", import.meta.url)) } },
   test: {
     // Limits for what hangs: a busy machine of two cores may take ten times as long as a quiet one.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 180_000,
+    hookTimeout: 240_000,
     // The default leaves one of two cores unused, and most tests wait for processes.
     maxWorkers: 2,
     projects: [
@@ -28,6 +28,6 @@ export default defineConfig({
       { extends: true, test: { name: "alone", include: ALONE } },
     ],
     globalSetup: ["test/support/global-setup.ts"],
-    expect: { poll: { timeout: 30_000 } },
+    expect: { poll: { timeout: 60_000 } },
   },
 });

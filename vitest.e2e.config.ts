@@ -4,13 +4,13 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     // A window of VS Code on a busy machine takes its time.
-    expect: { poll: { timeout: 20_000 } },
+    expect: { poll: { timeout: 60_000 } },
     include: ["test/e2e/**/*.test.ts"],
     globalSetup: ["test/support/global-setup.ts", "test/support/shared-vscode.ts"],
     pool: "forks",
     fileParallelism: false,
     isolate: false,
-    testTimeout: 120_000,
-    hookTimeout: 180_000,
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
   },
 });

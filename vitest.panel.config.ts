@@ -3,13 +3,13 @@ import { defineConfig } from "vitest/config";
 // The panel in a browser page, with the packaged extension and its agent in this process.
 export default defineConfig({
   test: {
-    expect: { poll: { timeout: 20_000 } },
+    expect: { poll: { timeout: 60_000 } },
     include: ["test/panel/**/*.test.ts"],
     globalSetup: ["test/support/global-setup.ts", "test/support/shared-browser.ts"],
     pool: "forks",
     fileParallelism: false,
     isolate: false,
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 180_000,
+    hookTimeout: 240_000,
   },
 });

@@ -125,7 +125,8 @@ export class RunFolder {
   async #append(results: readonly TaskResult[]): Promise<void> {
     const lines = new Map<string, string[]>();
     const add = (file: string, line: string): void => void lines.set(file, [...(lines.get(file) ?? []), line]);
-    for (const result of results) if (result.atif !== undefined) add(atifFile(result.batch), pythonJson(result.atif));
+    for (const { atif, batch } of results)
+      if (atif !== undefined) add(join(ATIF_FOLDER, `batch_${batch}.jsonl`), pythonJson(atif));
     // A result counts with its own line, which follows.
     for (const result of results) {
       if (!this.#keepsUnreasoned && isDiscarded(result)) add(DISCARDED, discardedLine(result));
@@ -165,10 +166,6 @@ export function writerOf(folder: string): number | undefined {
 /** Another living process writes the run. */
 export class RunInUseError extends Error {
   override readonly name = "RunInUseError";
-}
-
-function atifFile(batch: number): string {
-  return join(ATIF_FOLDER, `batch_${batch}.jsonl`);
 }
 
 /** Numbers of the batch files, in order. */

@@ -31,7 +31,7 @@ const FIRST_DELAY_MS = 15_000;
 
 /** Never rejects for a failure of the task itself; rejects with the signal's reason. */
 export async function runTask(task: Task, ports: TaskPorts, signal: AbortSignal): Promise<TaskResult> {
-  const { backOff = usualDelay } = ports;
+  const { backOff = (attempt) => FIRST_DELAY_MS * 2 ** (attempt - 1) * (0.5 + Math.random()) } = ports;
   const { retries } = task.settings;
   for (let attempt = 1; ; attempt += 1) {
     const result = await attemptTask(task, attempt, ports, signal);
@@ -39,11 +39,6 @@ export async function runTask(task: Task, ports: TaskPorts, signal: AbortSignal)
     ports.log(`task ${task.index}: ${result.error ?? "failed"} (attempt ${attempt} of ${retries + 1})`);
     await delay(backOff(attempt), undefined, { signal });
   }
-}
-
-/** Random by half, so that tasks that failed together do not come back together. */
-function usualDelay(attempt: number): number {
-  return FIRST_DELAY_MS * 2 ** (attempt - 1) * (0.5 + Math.random());
 }
 
 /**

@@ -28,6 +28,7 @@ export async function parseCommandLine(words: readonly string[]): Promise<Comman
   const found = firstWords(args);
   const help = asksForHelp(found.map(({ word }) => word));
   if (help !== undefined) return help;
+  if (found.length === 1 && found[0]?.word === "version") return { kind: "version" };
   const [first, second] = found;
   const name = first !== undefined && Object.hasOwn(subcommands, first.word) ? first.word : undefined;
   if (name !== undefined && first !== undefined) {
@@ -78,6 +79,7 @@ function asksForHelp(words: readonly string[]): CommandLine | undefined {
   const [name] = others;
   if (others.length === words.length || others.length > 1) return undefined;
   if (name === undefined) return { kind: "help" };
+  if (name === "version") return { kind: "help" };
   return Object.hasOwn(subcommands, name) ? { kind: "help", name } : undefined;
 }
 

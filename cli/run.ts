@@ -2,6 +2,7 @@
 import { homeFolder } from "../agent-core/config/home.ts";
 import { VERSION } from "../agent-core/entry/version.ts";
 import { hasCode, messageOf, UsageError } from "../agent-core/platform/errors.ts";
+import { withOwnCommand } from "../agent-core/platform/own-command.ts";
 import { type CommandLine, folderProblem, parseCommandLine } from "./command-line.ts";
 import { EXIT } from "./subcommand.ts";
 import { subcommands } from "./subcommands.ts";
@@ -13,7 +14,7 @@ export async function runHermes(args: readonly string[]): Promise<number> {
     if (!hasCurrentFolder()) throw new Error("the current folder no longer exists. Change to another one.");
     return await run(await parseCommandLine(args));
   } catch (error) {
-    process.stderr.write(`hermes: ${messageOf(error)}\n`);
+    process.stderr.write(`hermes: ${withOwnCommand(messageOf(error))}\n`);
     return error instanceof UsageError ? EXIT.misused : EXIT.failed;
   }
 }
@@ -26,9 +27,11 @@ async function run(line: CommandLine): Promise<number> {
     case "version":
       process.stdout.write(`${VERSION}\n`);
       return EXIT.done;
-    case "run":
+    case "run": {
       if (line.command.withoutHome !== true) checkHome();
-      return line.command.run(line.invocation, subcommands);
+      const outcome = await line.command.run(line.invocation, subcommands);
+      return typeof outcome === "number" ? outcome : (await import("./chat/one-shot.ts")).runSlashCommand(outcome);
+    }
   }
 }
 

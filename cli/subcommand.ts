@@ -1,10 +1,7 @@
 /** Definition of a subcommand: its verbs, options and examples, from which parsing, help and completion come. */
 
-/** `flag`: default false. `text` and `number`: default undefined. `list`: may be given several times. */
-type OptionKind = "flag" | "text" | "number" | "list";
-
 export type Option = {
-  readonly kind: OptionKind;
+  readonly kind: "flag" | "text" | "number" | "list";
   /** Lower case, without a final dot. */
   readonly summary: string;
   /** One letter. */
@@ -59,7 +56,15 @@ export type Definition<V extends string = string, O extends Options = Options> =
   /** True when it works without the Hermes home. */
   readonly withoutHome?: boolean;
   /** Returns the exit code. An error becomes one line: code 2 for a `UsageError`, else 1. */
-  run(invocation: Invocation<V, O>, table: Table): Promise<number>;
+  run(invocation: Invocation<V, O>, table: Table): Promise<number | SlashLine>;
+};
+
+/** A slash command that is the work of a subcommand, in the folder `cwd`. */
+export type SlashLine = {
+  readonly slash: string;
+  readonly cwd: string;
+  readonly allowAll?: boolean;
+  readonly json?: boolean;
 };
 
 export type Subcommand = {

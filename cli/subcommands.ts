@@ -36,7 +36,6 @@ export const subcommands: Table = {
   },
   worker: { summary: "work on the tasks of a queue", load: () => import("./commands/worker.ts") },
   completion: { summary: "print the completion of a shell", load: () => import("./commands/completion.ts") },
-  version: { summary: "print the version", load: () => import("./commands/version.ts") },
 };
 
 /** Commands of similar agents, and what serves their purpose here. */

@@ -97,7 +97,7 @@ export function buildServices(
     ...contextIn(context, outputs, { panels, worker, history }),
     extensions: new SessionExtensions(worker, panels),
     learning: learningIn(page, worker),
-    inlineEdits: new InlineEdits(sessions),
+    inlineEdits: new InlineEdits(sessions, review),
     launcher: new AgentLauncher(context),
   };
   const view = new ChatView(page, attention);

@@ -6,6 +6,7 @@ import type { ChatView } from "./chat/chat-view.ts";
 import { commands } from "./commands/commands.ts";
 import { registerQuickFixes } from "./commands/fix-problem.ts";
 import { openUris } from "./commands/open-uri.ts";
+import { keepPlans } from "./commands/plan-document.ts";
 import { CHAT_VIEW, LEARNING_TAB, SESSION_TAB, showPanel } from "./commands/show-panel.ts";
 import { registerParticipant, registerReadTools } from "./editor-chat/participant.ts";
 import { showWarning } from "./notifications.ts";
@@ -35,6 +36,7 @@ export function activate(context: vscode.ExtensionContext): void {
       ),
     ),
     registerQuickFixes(),
+    keepPlans(context.workspaceState),
     startForJobs(async () => (await extension()).services.worker.agent()),
     registerParticipant(
       async () => (await extension()).services.sessions,

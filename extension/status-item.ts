@@ -93,7 +93,8 @@ export class StatusItem implements vscode.Disposable {
     const isAsking = this.#waitingCount > 0;
     const running = this.#isRunning;
     const runningIcon = running ? "$(loading~spin)" : "$(sparkle)";
-    const model = this.#model === undefined ? "" : ` · ${short(this.#model)}`;
+    const short = this.#model?.replace(/ \(.*\)$/, ""); // the tooltip shows all of it
+    const model = short === undefined ? "" : ` · ${truncate(short, NAME_CHARS)}`;
     const name = this.#isSetUp ? `Hermes${model}` : vscode.l10n.t("Set Up Hermes");
     this.#item.text = isAsking ? `$(bell-dot) ${vscode.l10n.t("Hermes asks")}` : `${runningIcon} ${name}`;
     this.#item.backgroundColor = isAsking ? new vscode.ThemeColor("statusBarItem.warningBackground") : undefined;
@@ -110,11 +111,6 @@ function sandboxLines(sandbox: HermesSandbox): readonly string[] {
     vscode.l10n.t("Sandbox {0}.", text),
     ...(advice === undefined ? [] : [vscode.l10n.t("To enable it, {0}.", advice)]),
   ];
-}
-
-/** Name without its explanation in brackets; the tooltip shows all of it. */
-function short(name: string): string {
-  return truncate(name.replace(/ \(.*\)$/, ""), NAME_CHARS);
 }
 
 /** `waiting`: requests and edits that wait for the user. `ended`: planned jobs that ended while no panel was visible. */

@@ -104,7 +104,10 @@ export class Pairing {
         (one) =>
           one.platform === platform &&
           this.#isOpen(one) &&
-          isSame(one.hash, hashOf(code.trim().toUpperCase(), one.salt)),
+          timingSafeEqual(
+            Buffer.from(one.hash, "hex"),
+            Buffer.from(hashOf(code.trim().toUpperCase(), one.salt), "hex"),
+          ),
       );
       if (match === undefined) {
         const failures = file.failures + 1;
@@ -184,8 +187,4 @@ export class Pairing {
 
 function hashOf(code: string, salt: string): string {
   return createHash("sha256").update(`${salt}:${code}`).digest("hex");
-}
-
-function isSame(one: string, other: string): boolean {
-  return timingSafeEqual(Buffer.from(one, "hex"), Buffer.from(other, "hex"));
 }

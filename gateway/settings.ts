@@ -99,7 +99,7 @@ function platformSettings(
     section,
     adapter: { section, variables: tokenName === undefined ? variables : { ...variables, [tokenName]: token } },
     module: adapter === undefined || isAbsolute(adapter) ? adapter : join(gatewayFolder(home), "adapters", adapter),
-    allowed: new Set([...(section.allowed_users ?? []), ...listed.flatMap((list) => idsIn(list ?? ""))]),
+    allowed: new Set([...(section.allowed_users ?? []), ...listed.flatMap((list) => list?.match(/[^\s,;]+/g) ?? [])]),
     homeChat: section.home_channel ?? variables[`${prefix}_HOME_CHANNEL`],
     fingerprint: createHash("sha256").update(`${name}:${token}`).digest("hex").slice(0, 32),
   };
@@ -108,10 +108,6 @@ function platformSettings(
 /** Only the platform's own variables reach the adapter's process. */
 function ownVariables(prefix: string, environment: Environment): Readonly<Record<string, string | undefined>> {
   return Object.fromEntries(Object.entries(environment).filter(([key]) => key.startsWith(`${prefix}_`)));
-}
-
-function idsIn(list: string): readonly string[] {
-  return list.split(/[\s,;]+/).filter((id) => id !== "");
 }
 
 /**

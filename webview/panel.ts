@@ -233,7 +233,7 @@ export class Panel {
 
   #showReplay({ child, reset, events }: Extract<HostMessage, { type: "task-events" }>): void {
     const { agentName } = this.store.state;
-    const begin = { kind: "session", sessionId: child, cwd: "", agentName, configOptions: [], commands: [] } as const;
+    const begin = { kind: "session", sessionId: child, agentName, configOptions: [], commands: [] } as const;
     this.store.apply(reset ? [begin, ...events] : events, reset);
   }
 

@@ -25,13 +25,11 @@ import { configuredBackend } from "../host/terminals/configured-backend.ts";
 import { readOutputFile, readOutputPart } from "../host/terminals/output-file.ts";
 import { launchScript } from "../host/terminals/preamble.ts";
 import { sessionTerminals } from "../host/terminals/session-terminals.ts";
-import type { CommandExit, CommandOutput, WriteOutcome } from "../host/terminals/terminals.ts";
-import type { ProcessTree } from "../platform/children/process-tree.ts";
+import type { CommandExit, CommandOutput, OutputPart, WriteOutcome } from "../host/terminals/terminals.ts";
 import { resolvePath } from "../platform/paths.ts";
 import { problemMethods } from "../protocol/editor.ts";
 import { call, InvalidResponseError, readMeta } from "../protocol/method.ts";
 import {
-  type HermesProcessOutput,
   type HermesTerminalInput,
   type HermesTerminalMeta,
   HermesTerminalStarted,
@@ -266,7 +264,7 @@ async function startTerminal(
   exit.catch(() => undefined); // callers get the error; without callers it would count as unhandled, and end this process
   return {
     terminalId,
-    tree: isOurs ? treeOf(meta) : undefined,
+    tree: isOurs ? readMeta(HermesTerminalStarted, meta) : undefined,
     exit,
     output: () => (isOurs ? readOutputFile(outputFile) : clientOutput(client, terminal)),
     read: (from, maxBytes) =>
@@ -286,10 +284,6 @@ const CANNOT_WRITE: WriteOutcome = {
   reason: "This editor does not let the agent type into its terminals. Ask the user to type it there.",
 };
 
-function treeOf(meta: unknown): ProcessTree | undefined {
-  return readMeta(HermesTerminalStarted, meta);
-}
-
 async function writeInput(client: AgentContext, input: HermesTerminalInput): Promise<WriteOutcome> {
   const { reason } = await call(client, terminalMethods.input, input);
   return reason === undefined ? { ok: true } : { ok: false, reason };
@@ -307,7 +301,7 @@ async function clientOutputPart(
   terminal: TerminalOutputRequest,
   from: number,
   maxBytes: number,
-): Promise<HermesProcessOutput> {
+): Promise<OutputPart> {
   const { output } = await client.request(methods.client.terminal.output, terminal);
   const bytes = Buffer.from(output);
   const start = Math.min(from, bytes.length);

@@ -118,7 +118,6 @@ export class AcpSession {
     this.#make = () => this.#makeParts(options, updates);
     this.#showsExtensions = ours.extensions === true;
     this.#isKept = stored === undefined && ours.sessionIndex !== true;
-    afterResponse(() => this.#sendNotes());
   }
 
   get agent(): AIAgent {
@@ -186,10 +185,11 @@ export class AcpSession {
   }
 
   /**
-   * Prepares the first request and the first tool call while the user types. After an earlier prompt its request comes first:
+   * Sends the notes, and prepares the first request and the first tool call while the user types. After an earlier prompt its request comes first:
    * the processor has little to do before the answer.
    */
   warmUp(hasSandbox: boolean): void {
+    afterResponse(() => this.#sendNotes());
     const { signal } = this.#warming;
     const prepare = async (): Promise<void> => {
       if (!signal.aborted) await warmUpModel(this.agent.setup.models.current, signal);
@@ -297,6 +297,7 @@ export class AcpSession {
           };
         },
         sessionId: id,
+        cwd: this.cwd,
         model: this.model,
         busyInputMode: this.busyInputMode,
         takesCommands: options.task === undefined,

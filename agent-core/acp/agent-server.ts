@@ -1,7 +1,6 @@
 /** The agent of one connection: its client, its configuration and its open sessions. */
 import { setTimeout as delay } from "node:timers/promises";
 import type { AgentContext } from "@zed-industries/agent-client-protocol";
-import type { ConfiguredAgent } from "../agent/configured-agent.ts";
 import { withLostResults } from "../agent/stored-agent.ts";
 import { type Environment, homeFolder } from "../config/home.ts";
 import type { Host } from "../host/host.ts";
@@ -136,18 +135,21 @@ export class AgentServer {
     return this.#open(client, params, newSessionId((this.options.clock ?? systemClock).now()));
   }
 
-  /** Opens a stored session again, in the folder of `params`. */
+  /** Opens a stored session again, in the folder of `asked`. `staysInWorktree`: see `inWorktree` of HermesLoadMeta. */
   async loadSession(
     client: AgentContext,
-    params: SessionParams,
+    asked: SessionParams,
     id: string,
+    staysInWorktree = false,
   ): Promise<{ readonly session: AcpSession; readonly stored: StoredSession }> {
-    checkAbsolute(params);
+    checkAbsolute(asked);
     return this.#sessionQueue.run(id, async () => {
       await this.#close(id);
       this.stored.checkId(id);
       await this.stored.waitUntilFree(id);
       const stored = await withLostResults(() => this.readStored(id), this.options.log);
+      const requests = staysInWorktree ? await import("./worktree-requests.ts") : undefined;
+      const params = (await requests?.inWorktree(stored.cwd, asked)) ?? asked;
       const notes = storedNotes(stored, params.cwd, folderProblem(params.cwd));
       const problems = params.otherFolders.map(folderProblem);
       const otherFolders = params.otherFolders.filter((_, index) => problems[index] === undefined);
@@ -163,7 +165,7 @@ export class AgentServer {
   async forkSession(client: AgentContext, params: SessionParams, source: ForkSource): Promise<AcpSession> {
     checkFolders(params);
     const fork = await this.stored.fork(source, params);
-    return (await this.loadSession(client, params, fork)).session;
+    return (await this.loadSession(client, params, fork, source.inWorktree)).session;
   }
 
   /** Reads a session, including the lines that are not in its journal yet. */
@@ -289,7 +291,8 @@ export class AgentServer {
         takeLearnt: () => this.#learnt.splice(0),
       });
       // An unknown toolset in the configuration becomes the error of the response.
-      if (stored !== undefined || namesToolsets(configured)) void made.agent;
+      const { enabledToolsets, disabledToolsets = [] } = configured.options;
+      if (stored !== undefined || enabledToolsets !== undefined || disabledToolsets.length > 0) void made.agent;
       return made;
     });
     this.#sessions.set(id, session);
@@ -300,10 +303,6 @@ export class AgentServer {
     if (job === undefined && task === undefined) this.background.start();
     return session;
   }
-}
-
-function namesToolsets({ options: { enabledToolsets, disabledToolsets = [] } }: ConfiguredAgent): boolean {
-  return enabledToolsets !== undefined || disabledToolsets.length > 0;
 }
 
 /** Passes an invalid configuration on to the client: the user can correct it. */

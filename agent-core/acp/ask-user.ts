@@ -9,10 +9,9 @@ import {
 } from "@zed-industries/agent-client-protocol";
 import type { ApprovalAnswer, ApprovalRequest } from "../agent/callbacks.ts";
 import type { PasswordAnswer, PasswordQuestion } from "../host/terminals/terminals.ts";
-import { fenced } from "../messages/message.ts";
 import { newId } from "../platform/new-id.ts";
 import { bothEnds } from "../platform/one-line.ts";
-import { visibleText } from "../platform/visible-text.ts";
+import { fenced, visibleText } from "../platform/visible-text.ts";
 import { type HermesPermissionMeta, HermesPermissionOutcome } from "../protocol/conversation.ts";
 import { openUrlMethod } from "../protocol/extensions.ts";
 import { call, endingWith, readMeta } from "../protocol/method.ts";

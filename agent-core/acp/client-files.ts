@@ -1,5 +1,6 @@
 /** HostFiles through the client: the agent reads its unsaved text, and its documents take the edits. */
 import { createHash } from "node:crypto";
+import { dirname } from "node:path";
 import { type AgentContext, methods, RequestError } from "@zed-industries/agent-client-protocol";
 import { BYTE_ORDER_MARK, encodeAs, withMark, withoutMark } from "../host/decode-file.ts";
 import { conflictWith, entryBehind, entryOf } from "../host/guarded-write.ts";
@@ -14,6 +15,7 @@ import type {
   HostFiles,
   LineRange,
 } from "../host/host.ts";
+import { readGit } from "../host/read-git.ts";
 import { pathBelow } from "../platform/paths.ts";
 import {
   fileMethods,
@@ -59,10 +61,10 @@ const LARGE_TEXT_CHARS = 5_000_000;
 /** Result of a read whose answer is too large for a message. */
 const TOO_LARGE = Symbol("too large");
 
-/** The reader of messages fails the request of such an answer. */
-function isTooLarge({ message }: RequestError): boolean {
-  return message.startsWith("message too large");
-}
+const TOO_LARGE_DOUBT =
+  "the text in the editor is too large to compare: this is the disk's, without unsaved changes. Save it and close it in the editor, or use a command to change it";
+const CHANGED_TWICE =
+  "the editor has unsaved changes here, and a command or another program changed the file on the disk since. The user must save or revert it in the editor first";
 
 /** Replaced texts of a file, of which an editor may still have a copy. */
 const MAX_REPLACED = 1_000;
@@ -98,6 +100,8 @@ class ClientFiles {
   readonly #onDisk = new Map<string, FileText>();
   /** Hashes of a file's earlier texts on the disk, since the client last had the present one. */
   readonly #replaced = new Map<string, Set<string>>();
+  /** The last text of a file that both had. */
+  readonly #shared = new Map<string, string>();
   /** Files that neither the disk nor the client had at their last read. */
   readonly #absent = new Set<string>();
 
@@ -126,26 +130,49 @@ class ClientFiles {
     signal.throwIfAborted();
     const text = await this.#clientText(path);
     signal.throwIfAborted();
-    if (text === TOO_LARGE) return onDisk.ok ? { ...onDisk, isUnchecked: true } : onDisk;
+    if (text === TOO_LARGE) return onDisk.ok ? { ...onDisk, doubt: TOO_LARGE_DOUBT } : onDisk;
     return this.#present(path, onDisk, text);
   }
 
   /** The client's text where it is newer than the disk's. */
-  #present(path: string, onDisk: FileText | FileFailure, text: string | undefined): FileText | FileFailure {
+  async #present(
+    path: string,
+    onDisk: FileText | FileFailure,
+    text: string | undefined,
+  ): Promise<FileText | FileFailure> {
     if (!onDisk.ok && text === undefined) this.#absent.add(path);
     if (onDisk.ok) this.#noteDisk(path, onDisk);
     if (text === undefined || (!onDisk.ok && text === "")) return onDisk;
-    const hash = hashOf(text);
-    if (onDisk.ok && (text === onDisk.text || hash === hashOf(onDisk.text))) {
-      this.#replaced.delete(path); // from now on an earlier text is the user's
+    if (onDisk.ok && hashOf(text) === hashOf(onDisk.text)) {
+      this.#noteShared(path, text); // from now on an earlier text is the user's
       return onDisk;
     }
-    // A text that the disk had before is a stale copy of a foreign client, not unsaved work.
+    if (!this.#options.givesUnsaved && (await this.#isOld(path, onDisk, text))) return onDisk;
+    if (!onDisk.ok) return { ok: true, text, source: "editor" };
+    const isApart = !this.#options.givesUnsaved && (await this.#isApart(path, onDisk.text, text));
+    return { ...onDisk, text, source: "editor", ...(isApart && { doubt: CHANGED_TWICE }) };
+  }
+
+  /** True when the disk has a change that the client's text lacks. */
+  async #isApart(path: string, onDisk: string, text: string): Promise<boolean> {
+    const shared = this.#shared.get(path) ?? onDisk;
+    const isApart = hashOf(shared) !== hashOf(onDisk) && !(await isNearer(text, onDisk, shared));
+    if (!isApart && shared !== onDisk) this.#noteShared(path, onDisk); // the user saved it, and typed on
+    return isApart;
+  }
+
+  /** True for a stale copy of a foreign client: the disk had this text before, or git has it. */
+  async #isOld(path: string, onDisk: FileText | FileFailure, text: string): Promise<boolean> {
+    const hash = hashOf(text);
     const last = this.#onDisk.get(path);
-    const wasOnDisk =
-      this.#replaced.get(path)?.has(hash) === true || (last !== undefined && hashOf(last.text) === hash);
-    if (!this.#options.givesUnsaved && wasOnDisk) return onDisk;
-    return onDisk.ok ? { ...onDisk, text, source: "editor" } : { ok: true, text, source: "editor" };
+    if (this.#replaced.get(path)?.has(hash) === true || (last !== undefined && hashOf(last.text) === hash)) return true;
+    return onDisk.ok && !this.#shared.has(path) && isInGit(path, text);
+  }
+
+  /** The disk and the client have this text. */
+  #noteShared(path: string, text: string): void {
+    this.#shared.set(path, text);
+    this.#replaced.delete(path);
   }
 
   #noteDisk(path: string, present: FileText): void {
@@ -189,7 +216,7 @@ class ClientFiles {
     const hadMark = this.#onDisk.get(path)?.hasMark === true;
     const present = await this.#readBack(path);
     if (!present.ok || present.text !== after) return;
-    this.#replaced.delete(path); // the client wrote the present text
+    this.#noteShared(path, present.text); // the client wrote it
     if (!hadMark || present.hasMark === true) return;
     const { signal } = new AbortController(); // the text is written already
     const write = { path, expected: after, after: withMark(after), purpose };
@@ -217,16 +244,15 @@ class ClientFiles {
     const isKnownAbsent = this.#absent.delete(path) && expected === null;
     const asksClient = canRead && !isKnownAbsent;
     const present = asksClient ? await this.read(path, signal) : await disk.readText(path, signal);
-    if (!present.ok || present.isUnchecked !== true) return conflictWith(path, present, expected);
-    const message = `${path} was not changed: its text in the editor is too large to compare, and may hold unsaved changes. Close it in the editor, or change it with a command.`;
-    return { ok: false, reason: "failed", message };
+    if (!present.ok || present.doubt === undefined) return conflictWith(path, present, expected);
+    return { ok: false, reason: "failed", message: `${path} was not changed: ${present.doubt}.` };
   }
 
   /** Undefined when the client has no method for the change. */
   #requestFor({ path, expected, after, purpose }: FileWrite): ClientRequest | undefined {
     const { canWrite, checksExpected, movesFiles, reverts } = this.#options;
     if (!canWrite) return undefined;
-    const guard = expectedOf(expected);
+    const guard = expected === null ? ({ kind: "absent" } as const) : ({ kind: "text", text: expected } as const);
     const isMarked =
       this.#marked.has(path) || (purpose === "revert" && expected === null && this.#onDisk.get(path)?.hasMark === true);
     const content = after !== null && isMarked ? withMark(after) : after;
@@ -294,7 +320,8 @@ class ClientFiles {
       else if (part === undefined) this.#marked.delete(path);
       return text;
     } catch (error) {
-      if (error instanceof RequestError) return isTooLarge(error) ? TOO_LARGE : undefined;
+      // The reader of messages fails the request of an answer that is too large.
+      if (error instanceof RequestError) return error.message.startsWith("message too large") ? TOO_LARGE : undefined;
       throw error; // the connection is closed
     }
   }
@@ -307,6 +334,33 @@ class ClientFiles {
     const bytes = await encodeAs(onDisk.text, onDisk);
     return after === null ? entryOf(path, bytes).catch(() => null) : entryBehind(path, bytes);
   }
+}
+
+/** Further changes are not counted. Characters. */
+const MAX_DISTANCE = 2_000;
+
+/** True when fewer changes lead to the text from `first` than from `second`. */
+async function isNearer(text: string, first: string, second: string): Promise<boolean> {
+  const { diffChars } = await import("diff");
+  const [near = 0, far = 0] = [first, second].map((from) => {
+    const changes = diffChars(withoutLastEnd(from), withoutLastEnd(text), { maxEditLength: MAX_DISTANCE });
+    const sizes = changes?.map(({ added, removed, count }) => (added || removed ? count : 0));
+    return sizes?.reduce((sum, size) => sum + size, 0) ?? Number.POSITIVE_INFINITY;
+  });
+  return near < far;
+}
+
+/** True for a text that git has: the copy of a file that an editor opened before a command changed it. */
+async function isInGit(path: string, text: string): Promise<boolean> {
+  const ids = [text, text.replaceAll("\r\n", "\n")].flatMap((form) =>
+    ["sha1", "sha256"].map((kind) => {
+      return createHash(kind)
+        .update(`blob ${Buffer.byteLength(form)}\0${form}`)
+        .digest("hex");
+    }),
+  );
+  const found = await readGit(dirname(path), ["cat-file", "--batch-check"], { input: ids.join("\n") });
+  return found?.includes(" blob ") === true;
 }
 
 /** Content of the disk after a write of the client, which reports the text that it shows, and if that is saved. */
@@ -339,8 +393,4 @@ const LINE_END = /\r?\n/;
 /** Clients differ in the newline after the last line of a part. */
 function withoutLastEnd(text: string): string {
   return text.replaceAll("\r\n", "\n").replace(/\n$/, "");
-}
-
-function expectedOf(text: string | null): HermesWriteMeta["expected"] {
-  return text === null ? { kind: "absent" } : { kind: "text", text };
 }

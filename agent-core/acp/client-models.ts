@@ -1,5 +1,6 @@
 /** The client's own language models, called through `_hermes/lm/*`. */
 import type { AgentContext } from "@zed-industries/agent-client-protocol";
+import { callsOf } from "../messages/message.ts";
 import { newId } from "../platform/new-id.ts";
 import {
   editorModelMethods,
@@ -72,8 +73,7 @@ class CallEvents {
   count = 0;
 
   constructor({ messages }: ModelRequest) {
-    const calls = messages.flatMap((message) => (message.role === "assistant" ? (message.tool_calls ?? []) : []));
-    this.#taken = new Set(calls.map(({ id }) => id));
+    this.#taken = new Set(messages.flatMap(callsOf).map(({ id }) => id));
   }
 
   eventsOf(part: Part): readonly ModelEvent[] {

@@ -49,8 +49,9 @@ export function modelChoice(provider: string, model: ListedModel): SessionConfig
 
 function modelLine(id: string, reported: ModelFacts | undefined): string | null {
   const { contextWindow, price, reasoning } = modelInfo(id, reported);
+  const millions = `${Math.round(contextWindow / 100_000) / 10}M`;
   const parts = [
-    `${shortCount(contextWindow)} tokens`,
+    `${contextWindow >= 1_000_000 ? millions : `${Math.round(contextWindow / 1_000)}k`} tokens`,
     ...(reasoning ? ["reasons"] : []),
     ...(price ? [`$${price.input}/$${price.output} per M`] : []),
   ];
@@ -74,10 +75,6 @@ function withCurrent(
     return [group, ...shown];
   }
   return shown.map((group) => (group === own ? { ...group, models: [...group.models, model] } : group));
-}
-
-function shortCount(tokens: number): string {
-  return tokens >= 1_000_000 ? `${Math.round(tokens / 100_000) / 10}M` : `${Math.round(tokens / 1_000)}k`;
 }
 
 export type Effort = NonNullable<Sampling["reasoningEffort"]>;

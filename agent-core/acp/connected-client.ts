@@ -1,5 +1,6 @@
 /** The client of a connection: its declared capabilities, its own models, its lists of sessions. */
 import type { AgentContext, ClientCapabilities } from "@zed-industries/agent-client-protocol";
+import { setUpCommand } from "../platform/own-command.ts";
 import { CHAT_GATEWAY, HermesClientCapabilities } from "../protocol/capabilities.ts";
 import { type CronRun, cronMethods } from "../protocol/cron.ts";
 import { learningMethods } from "../protocol/learning.ts";
@@ -54,7 +55,8 @@ export class ConnectedClient {
     const own = context !== undefined && ours.languageModels === true ? new ClientModels(context) : undefined;
     this.models = models ?? own;
     this.allowed = ours.allowList;
-    this.keyHint = ours.palette === true ? undefined : "Or run `hermes-acp --setup` in a terminal.";
+    const setUp = ours.palette === true ? undefined : setUpCommand();
+    this.keyHint = setUp && `Or run \`${setUp}\` in a terminal.`;
     this.#listener = ours.sessionIndex === true ? context : undefined;
   }
 

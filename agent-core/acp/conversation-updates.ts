@@ -2,24 +2,13 @@
 import type { SessionUpdate, ToolCallContent } from "@zed-industries/agent-client-protocol";
 import type { CompressedEvent } from "../agent/callbacks.ts";
 import type { ReportedProblem } from "../host/host.ts";
-import { type ContentPart, fenced, type Message, typedText, type UserMessage } from "../messages/message.ts";
+import { type Message, typedText, type UserMessage } from "../messages/message.ts";
 import { counted } from "../platform/counted.ts";
 import { newId } from "../platform/new-id.ts";
-import { visibleText } from "../platform/visible-text.ts";
-import {
-  type HermesAnchor,
-  type HermesCompressionMeta,
-  HermesFailedTurnMeta,
-  type HermesHookRun,
-  type HermesHookTextMeta,
-  type HermesMessageMeta,
-  HermesRetryMeta,
-  type PromptBlock,
-} from "../protocol/conversation.ts";
+import { fenced, visibleText } from "../platform/visible-text.ts";
+import type { HermesHookRun, PromptBlock } from "../protocol/conversation.ts";
 import type { HermesTask, HermesVerdict } from "../protocol/delegation.ts";
-import type { HermesProblemsMeta } from "../protocol/editor.ts";
-import { HermesMemoryMeta } from "../protocol/memory.ts";
-import { readMeta } from "../protocol/method.ts";
+import { type HermesAnchor, type HermesUpdateMeta, updateMeta } from "../protocol/update-meta.ts";
 import type { Compression, TranscriptEntry } from "../sessions/conversation.ts";
 import type { Todo } from "../tools/todo-list.ts";
 import type { FileDiff, ToolResult } from "../tools/tool.ts";
@@ -38,14 +27,13 @@ export type ChunkUpdate = Extract<
 /** Empty for a synthetic message. `position`: undefined when a later update carries it. */
 export function userUpdates({ content, synthetic }: UserMessage, position: number | undefined): readonly ChunkUpdate[] {
   if (synthetic) return [];
-  const chunks = typeof content === "string" ? [chunk("user_message_chunk", content)] : content.map(partChunk);
+  const chunks =
+    typeof content === "string"
+      ? [chunk("user_message_chunk", content)]
+      : content.map((part): ChunkUpdate => ({ sessionUpdate: "user_message_chunk", content: blockOf(part) }));
   if (position === undefined) return chunks;
-  const hermes: HermesMessageMeta = { position };
+  const hermes: HermesUpdateMeta = { position };
   return chunks.map((update) => ({ ...update, _meta: { hermes } }));
-}
-
-function partChunk(part: ContentPart): ChunkUpdate {
-  return { sessionUpdate: "user_message_chunk", content: blockOf(part) };
 }
 
 export function chunk(sessionUpdate: ChunkUpdate["sessionUpdate"], text: string): ChunkUpdate {
@@ -68,16 +56,15 @@ type Notice = Extract<SessionUpdate, { sessionUpdate: "notice" }>;
 export function noticeUpdate(
   severity: Notice["severity"],
   title: string,
-  hermes: HermesRetryMeta | HermesMemoryMeta | HermesFailedTurnMeta | undefined,
+  hermes: HermesUpdateMeta | undefined,
 ): Notice {
   return { sessionUpdate: "notice", severity, title, ...(hermes && { _meta: { hermes } }) };
 }
 
 /** The notice as a thought, for clients that do not show notices. Undefined for the end of an earlier turn. */
 export function noticeAsThought({ title, _meta }: Notice): ChunkUpdate | undefined {
-  if (readMeta(HermesFailedTurnMeta, _meta) !== undefined) return undefined;
-  const retry = readMeta(HermesRetryMeta, _meta)?.retry;
-  const call = readMeta(HermesMemoryMeta, _meta)?.memoryCall;
+  const { failedTurn, retry, memoryCall: call } = updateMeta(_meta);
+  if (failedTurn !== undefined) return undefined;
   const hint = call === undefined ? "" : ` To undo it, type /memory undo ${call}.`;
   return { ...chunk("agent_thought_chunk", `${title}${hint}\n`), ...(retry && { messageId: retry.id }) };
 }
@@ -102,7 +89,7 @@ export function compressionUpdate(
 ): SessionUpdate {
   const first = dropped[0]?.[0];
   const last = dropped.at(-1)?.[1];
-  const hermes: HermesCompressionMeta = {
+  const hermes: HermesUpdateMeta = {
     compression: {
       messages,
       tokensBefore,
@@ -209,7 +196,7 @@ function mediaContent(media: NonNullable<ToolResult["media"]>): ToolCallContent[
 function problemContent(problems: readonly ReportedProblem[]): ToolCallContent[] {
   if (problems.length === 0) return [];
   const text = `New problems:\n${fenced(problems.map((problem) => problem.text).join("\n"))}`;
-  const hermes: HermesProblemsMeta = { problems };
+  const hermes: HermesUpdateMeta = { problems };
   return [{ type: "content", content: { type: "text", text }, _meta: { hermes } }];
 }
 
@@ -219,7 +206,7 @@ export function hookContent(runs: readonly HermesHookRun[]): ToolCallContent[] {
     if (outcome === "failed") return [`The hook "${name}" failed: ${message ?? "no reason"}`];
     return outcome === "changed" ? [`The hook "${name}" changed this call.`] : [];
   });
-  const hermes: HermesHookTextMeta = { hookText: true };
+  const hermes: HermesUpdateMeta = { hookText: true };
   return textContent(lines.join("\n")).map((content) => ({ ...content, _meta: { hermes } }));
 }
 

@@ -17,6 +17,8 @@ const MAX_TURNS = 200;
 /** Tool results of a turn that the judge sees, and their length in characters. */
 const MAX_FACTS = 60;
 const FACT_CHARS = 300;
+/** Two blanks, with which the panel of VS Code folds what follows. The first words are the title of a session. */
+const FOLD = "  \n\n";
 
 type State = Omit<EntryOf<"goal">, "type" | "at">;
 
@@ -57,10 +59,10 @@ export class Goal {
       case "resume":
         if (this.#goal === undefined || this.#goal.state === "cleared") return this.#text();
         this.#set({ ...this.#goal, state: "active", turns: 0 });
-        return { ask: `Continue to work on the goal until it is reached:\n\n${this.#goal.text}` };
+        return { ask: `Continue to work on the goal until it is reached.${FOLD}${this.#goal.text}` };
       default:
         this.#set({ text: argument, state: "active", turns: 0, budget: this.#goal?.budget ?? DEFAULT_TURNS });
-        return { ask: `Work on this goal until it is reached. Check each criterion yourself.\n\n${argument}` };
+        return { ask: `${argument}${FOLD}Work on this goal until it is reached. Check each criterion yourself.` };
     }
   }
 
@@ -86,7 +88,7 @@ export class Goal {
     const note = `Goal: turn ${turns + 1} of ${goal.budget}. ${oneLine(verdict.reason, FACT_CHARS)}`;
     return {
       note,
-      message: `The goal is not reached yet. ${verdict.reason}\nContinue until all of it is done:\n\n${goal.text}`,
+      message: `The goal is not reached yet. ${verdict.reason}${FOLD}Continue until all of it is done:\n\n${goal.text}`,
     };
   }
 

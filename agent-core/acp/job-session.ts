@@ -41,7 +41,12 @@ export async function runJobSession(
     if (update.sessionUpdate === "agent_message_chunk" && update.content.type === "text") text += update.content.text;
   };
   const stopReason = await client({ name: JOB_CLIENT })
-    .onNotification(methods.client.session.update, asSent, ({ params }) => read(params))
+    // The library checks nothing: the sender is our own agent.
+    .onNotification(
+      methods.client.session.update,
+      (params) => params as SessionNotification,
+      ({ params }) => read(params),
+    )
     .onRequest(methods.client.session.requestPermission, ({ params: { toolCall } }) => {
       denied.push(toolCall.title ?? "a tool call");
       return { outcome: { outcome: "cancelled" } };
@@ -52,11 +57,6 @@ export async function runJobSession(
   const [firstLine = ""] = text.trim().split("\n", 1);
   const summary = ok ? firstLine.slice(0, SUMMARY_CHARS) : `The turn ended early: ${stopReason}.`;
   return { ok, summary, text: text.trim(), denied };
-}
-
-/** Skips the library's check: the sender is our own agent. */
-function asSent(params: unknown): SessionNotification {
-  return params as SessionNotification;
 }
 
 async function converse(
@@ -79,19 +79,16 @@ async function converse(
   opened(sessionId);
   const cancel = (): void => void agent.notify(methods.agent.session.cancel, { sessionId });
   signal.addEventListener("abort", cancel, { once: true });
+  // Skills are named as a user names them: as slash commands before the task.
+  const text = [...job.skills.map((skill) => `/${skill}`), job.prompt].join(" ");
   try {
     signal.throwIfAborted();
     const { stopReason } = await agent.request(methods.agent.session.prompt, {
       sessionId,
-      prompt: [{ type: "text", text: promptOf(job) }],
+      prompt: [{ type: "text", text }],
     });
     return stopReason;
   } finally {
     signal.removeEventListener("abort", cancel);
   }
-}
-
-/** Skills are named as a user names them: as slash commands before the task. */
-function promptOf({ skills, prompt }: Job): string {
-  return [...skills.map((skill) => `/${skill}`), prompt].join(" ");
 }

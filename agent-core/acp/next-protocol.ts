@@ -28,14 +28,17 @@ const MovedMeta = z.object({
 /** The message as the library's schemas keep it. */
 export function withMovedFields(message: AnyMessage): AnyMessage {
   if (!("method" in message) || message.params == null) return message;
-  const { clientCapabilities, mcpServers } = Object(message.params);
+  const { clientCapabilities, mcpServers, prompt } = Object(message.params);
+  if (Array.isArray(prompt)) return { ...message, params: { ...message.params, prompt: prompt.map(wholeBlock) } };
   if (clientCapabilities != null) {
     const { plan, subagents } = Object(clientCapabilities);
     const moved = withNext(clientCapabilities, { plan, subagents });
     return { ...message, params: { ...message.params, clientCapabilities: moved } };
   }
   if (!OPENING.test(message.method) || (mcpServers != null && !Array.isArray(mcpServers))) return message;
-  const [servers = [], others = []] = split(mcpServers ?? [], (server) => acpServer.safeParse(server).success);
+  const all: readonly unknown[] = mcpServers ?? [];
+  const servers = all.filter((server) => acpServer.safeParse(server).success);
+  const others = all.filter((server) => !servers.includes(server));
   const params = { ...message.params, mcpServers: others.map(withLists) };
   return { ...message, params: servers.length === 0 ? params : withNext(params, { servers }) };
 }
@@ -43,13 +46,23 @@ export function withMovedFields(message: AnyMessage): AnyMessage {
 /** Requests with servers. Some editors leave the list out, and the lists in its servers. */
 const OPENING = /^session\/(?:new|load|resume|fork)$/;
 
-function split<Item>(items: readonly Item[], belongs: (item: Item) => boolean): readonly (readonly Item[])[] {
-  return [items.filter(belongs), items.filter((item) => !belongs(item))];
-}
-
 function withLists(server: unknown): unknown {
   if (typeof server !== "object" || server === null) return server;
   return "command" in server ? { args: [], env: [], ...server } : { headers: [], ...server };
+}
+
+/** Some editors leave the name of a link out, and give a picture by its address alone, without its type, or as a data URL. */
+function wholeBlock(block: unknown): unknown {
+  const { type, uri, data = "" } = Object(block);
+  if (type === "image" && data === "" && typeof uri === "string") return { type: "resource_link", uri, name: uri };
+  if (type === "image") {
+    const base64 = String(data)
+      .replace(/^data:[^,]*;base64,/, "")
+      .replaceAll("-", "+")
+      .replaceAll("_", "/");
+    return { mimeType: "", ...Object(block), data: base64 };
+  }
+  return type === "resource_link" ? { name: String(uri), ...Object(block) } : block;
 }
 
 function withNext(holder: object, next: object): object {

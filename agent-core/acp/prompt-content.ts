@@ -108,7 +108,9 @@ function openedBlock(block: ContentBlock): ContentBlock {
   const meta = block._meta === undefined ? {} : { _meta: block._meta };
   const picture = imageTypeOfBase64(data);
   if (picture !== undefined)
-    return block.type === "image" ? block : { type: "image", mimeType: picture, data, ...meta };
+    return block.type === "image" && IMAGE_TYPE.test(mimeType ?? "")
+      ? block
+      : { type: "image", mimeType: picture, data, ...meta };
   const mayBeText = BASE64.test(data) && (block.type !== "image" || mimeType?.includes("svg") === true);
   const decoded = mayBeText ? decodeText(Buffer.from(data, "base64")) : undefined;
   if (decoded === undefined || decoded === "") return block;
@@ -141,7 +143,9 @@ function partOf(block: ContentBlock): ContentPart {
       const { resource } = block;
       if (!("text" in resource)) return text(`[Attached ${nameOf(block)}: binary content was left out.]`);
       const { uri, mimeType } = resource;
-      const shown = embeddedText(uri, isChanges(uri) ? withoutSecretFiles(resource.text) : resource.text);
+      // The user chose our own diff as a whole, and not each of its files.
+      const isDiff = uri.startsWith("hermes:changes/");
+      const shown = embeddedText(uri, isDiff ? withoutSecretFiles(resource.text) : resource.text);
       return attachedText(shown, {
         name: nameOf(block),
         lines: linesIn(uri),
@@ -151,11 +155,6 @@ function partOf(block: ContentBlock): ContentPart {
       });
     }
   }
-}
-
-/** True for the diff that our own client attaches: the user chose it as a whole, and did not choose each of its files. */
-function isChanges(uri: string): boolean {
-  return uri.startsWith("hermes:changes/");
 }
 
 function typeOf(mimeType: string | null | undefined): { readonly mimeType?: string } {
@@ -200,11 +199,18 @@ function onOneLine<Text extends string | undefined>(text: Text): Text | string {
 }
 
 /** Range of lines in a fragment: `#L3`, `#L3-L9`, GitHub's `#L3C1-L9C4`, or Zed's `#L3:9`. */
-const LINES = /#L(\d+)(?:C\d+)?(?:[-:]L?(\d+)(?:C\d+)?)?$/;
+const LINES = /#L?(\d+)(?:C\d+)?(?:[-:]L?(\d+)(?:C\d+)?)?$/;
+/** A line with its column, as `?line=3&column=1`, `:3:1`, `::3` or `#L3,1`. */
+const PLACE = /(?:[?&]line=|::?|#L?)(\d+)(?:(?:&\w+=|[:,])\d+)?$/;
 
+/** Undefined for none, for a file whose name only looks so, and for the port or number in another address. */
 function linesIn(uri: string): string | undefined {
-  const [, start, end = start] = LINES.exec(uri) ?? [];
-  return start === undefined ? undefined : `${start}-${end}`;
+  if (filePath(uri) === undefined && !/#L\d/.test(uri)) return undefined;
+  const [, start, end = start] = LINES.exec(uri) ?? PLACE.exec(uri) ?? [];
+  const whole = isAbsolute(uri) ? uri : pathOfUri(uri);
+  return start === undefined || (whole !== undefined && existingPath(uri, "/") === whole)
+    ? undefined
+    : `${start}-${end}`;
 }
 
 /** The text within the limit. */
@@ -225,8 +231,7 @@ function nameOf(block: EmbeddedResource & { type: "resource" }): string {
 /** Undefined for an address that is no file's. */
 function filePath(uri: string): string | undefined {
   const path = isAbsolute(uri) ? uri : pathOfUri(uri.replace(LINES, ""));
-  if (path === undefined) return undefined;
-  return existingPath(uri, "/") ?? path.replace(LINES, "");
+  return existingPath(uri, "/") ?? path?.replace(LINES, "");
 }
 
 function text(value: string): TextPart {

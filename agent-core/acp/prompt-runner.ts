@@ -6,6 +6,7 @@ import type { CommandAnswer } from "../agent/extensions.ts";
 import { type RunOptions, TURN_RUNS } from "../agent/turn-runner.ts";
 import { typedText } from "../messages/message.ts";
 import { UsageError } from "../platform/errors.ts";
+import { statOf } from "../platform/paths.ts";
 import { changesSetting, commandIn } from "../protocol/conversation.ts";
 import { failure } from "../protocol/handle.ts";
 import type { Journal } from "../sessions/journal.ts";
@@ -16,7 +17,7 @@ import { noticeUpdate, userUpdates } from "./conversation-updates.ts";
 import type { Goal } from "./goal.ts";
 import { withUsage } from "./next-protocol.ts";
 import { hasPictures, leftOut, userMessage, withFittingPictures, withText } from "./prompt-content.ts";
-import { faultError, sessionUnusable, throwRequestError } from "./request-errors.ts";
+import { faultError, folderGone, sessionUnusable, throwRequestError } from "./request-errors.ts";
 import type { SessionModel } from "./session-model.ts";
 
 /** Keeps the code that is compiled after a first turn for later processes. The bundle has it: scripts/compiled-core.ts. */
@@ -27,6 +28,8 @@ const CANCELLED = "";
 
 export type PromptRunnerOptions = {
   readonly sessionId: string;
+  /** Folder of the session, absolute. */
+  readonly cwd: string;
   readonly agent: AIAgent;
   readonly model: SessionModel;
   /** Use of a message that comes while a turn runs, from a client that does not queue by itself. */
@@ -52,6 +55,8 @@ export type PromptRunnerOptions = {
 };
 
 export class PromptRunner {
+  /** The client keeps a message for the end of the turn. */
+  isAwaited: boolean = false;
   readonly #options: PromptRunnerOptions;
   /** Settles with the last prompt. */
   #last: Promise<unknown> = Promise.resolve();
@@ -200,13 +205,14 @@ export class PromptRunner {
       if (step === undefined) return response;
       const commands = forCommands(signal);
       commands.send(noticeUpdate("info", step.note, undefined));
-      if (step.message === undefined || signal.aborted || this.#count > 1) return response;
+      if (step.message === undefined || signal.aborted || this.#count > 1 || this.isAwaited) return response;
       message = this.#shown("", step.message, commands);
     }
   }
 
   async #runTurn(asked: RunOptions["userMessage"], signal: AbortSignal): Promise<PromptResponse> {
-    const { sessionId, agent, model, journal, endTurn, client, beginTurn, saveTrajectory } = this.#options;
+    const { sessionId, cwd, agent, model, journal, endTurn, client, beginTurn, saveTrajectory } = this.#options;
+    if (statOf(cwd) === undefined) throw folderGone(cwd); // its files would be made again
     const message = await withFittingPictures(asked, agent, signal).catch((error: unknown) => {
       if (!signal.aborted) throw error;
       return asked; // the turn ends at once

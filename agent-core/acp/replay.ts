@@ -2,8 +2,8 @@
 import { setImmediate } from "node:timers/promises";
 import type { SessionUpdate, ToolKind } from "@zed-industries/agent-client-protocol";
 import type { Message, ToolCall, ToolMessage } from "../messages/message.ts";
-import type { HermesToolMeta } from "../protocol/conversation.ts";
-import type { HermesEarlier, HermesEarlierMeta, HermesEarlierPage } from "../protocol/sessions.ts";
+import type { HermesEarlier, HermesEarlierPage } from "../protocol/sessions.ts";
+import type { HermesUpdateMeta } from "../protocol/update-meta.ts";
 import { droppedCount, type TranscriptEntry } from "../sessions/conversation.ts";
 import { type EntryOf, parseLine, type TextDiff } from "../sessions/entry.ts";
 import type { StoredSession } from "../sessions/read-journal.ts";
@@ -169,7 +169,7 @@ function toolUpdate(toolCallId: string, text: string, { entry, diffs, called, im
   };
 }
 
-function toolMeta({ durationMs, hooks, rejected, tasks, parent }: EntryOf<"tool">): HermesToolMeta {
+function toolMeta({ durationMs, hooks, rejected, tasks, parent }: EntryOf<"tool">): HermesUpdateMeta {
   return {
     durationMs,
     ...(hooks && { hooks }),
@@ -270,6 +270,6 @@ export class ReplayPages {
 
 /** First update of a partial replay. */
 export function earlierUpdate(earlier: HermesEarlier): SessionUpdate {
-  const hermes: HermesEarlierMeta = { earlier };
+  const hermes: HermesUpdateMeta = { earlier };
   return { sessionUpdate: "session_info_update", _meta: { hermes } };
 }

@@ -54,12 +54,17 @@ export function messageWithCause({ message, data }: RequestError): string {
   return typeof cause === "string" && !message.includes(cause) ? `${message}: ${cause}` : message;
 }
 
+/** The folder of a session does not exist any more. */
+export function folderGone(folder: string): RequestError {
+  const data: HermesFaultData = { kind: "folder-gone" };
+  return new RequestError(INTERNAL_ERROR, `The folder of this session is gone: ${folder}`, data);
+}
+
 /** `why` follows a colon. */
 export function sessionUnusable(sessionId: string, why: string): RequestError {
   const shown = truncate(sessionId, MAX_ID_CHARS);
-  return new RequestError(RESOURCE_NOT_FOUND, `Session ${JSON.stringify(shown)} cannot be used: ${why}`, {
-    sessionId: shown,
-  });
+  const data = { sessionId: shown, why };
+  return new RequestError(RESOURCE_NOT_FOUND, `Session ${JSON.stringify(shown)} cannot be used: ${why}`, data);
 }
 
 /** The system's error follows `what` and a colon. */

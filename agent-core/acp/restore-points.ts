@@ -4,8 +4,9 @@ import type { AIAgent } from "../agent/ai-agent.ts";
 import type { ShownPlan } from "../checkpoints/restore-plan.ts";
 import type { Message } from "../messages/message.ts";
 import { newId } from "../platform/new-id.ts";
-import type { HermesRewoundMeta, PromptBlock } from "../protocol/conversation.ts";
+import type { PromptBlock } from "../protocol/conversation.ts";
 import type { HermesRestored, HermesRestoredFile, HermesRestorePreview } from "../protocol/restores.ts";
+import type { HermesUpdateMeta } from "../protocol/update-meta.ts";
 import type { StoredSession } from "../sessions/read-journal.ts";
 import { userAttachments, userText } from "./conversation-updates.ts";
 import { replayMessages } from "./replay.ts";
@@ -34,20 +35,18 @@ export type RestorePointsOptions = {
 type Rewound = { readonly id: string; readonly position: number; readonly isBack: boolean };
 
 export class RestorePoints {
-  readonly #agent: AIAgent;
-  readonly #send: (update: SessionUpdate) => void;
-  readonly #trusted: () => boolean;
-  readonly #readStored: () => Promise<StoredSession>;
+  readonly #options: RestorePointsOptions;
   /** The last restore that took messages back, or its undo. */
   #rewound: Rewound | undefined;
   /** Id of the last restore or undo; undefined for one of an earlier process. */
   #last: string | undefined;
 
-  constructor({ agent, send, trusted, readStored }: RestorePointsOptions) {
-    this.#readStored = readStored;
-    this.#agent = agent;
-    this.#send = send;
-    this.#trusted = trusted;
+  constructor(options: RestorePointsOptions) {
+    this.#options = options;
+  }
+
+  get #agent(): AIAgent {
+    return this.#options.agent;
   }
 
   /** Oldest first. */
@@ -87,11 +86,11 @@ export class RestorePoints {
   /** Removes the messages from this position on, and notifies the client. Throws during a turn. */
   rewindTo(position: number, isRetry = false): void {
     const attachments = userAttachments(this.#messageAt(position));
-    const hermes: HermesRewoundMeta = {
+    const hermes: HermesUpdateMeta = {
       rewound: { position, prompt: this.#promptAt(position), ...(attachments.length > 0 && { attachments }) },
     };
     this.#agent.rewind(position, isRetry);
-    this.#send({ sessionUpdate: "session_info_update", _meta: { hermes } });
+    this.#options.send({ sessionUpdate: "session_info_update", _meta: { hermes } });
   }
 
   /** Restores files first: if that fails, the conversation still describes them. */
@@ -141,9 +140,9 @@ export class RestorePoints {
     else {
       const first = this.#agent.unrewind();
       if (first === undefined) return;
-      const stored = await this.#readStored();
+      const stored = await this.#options.readStored();
       const returned = stored.conversation.transcript.filter((one) => one.position >= first);
-      for (const update of replayMessages(returned, stored)) this.#send(update);
+      for (const update of replayMessages(returned, stored)) this.#options.send(update);
     }
     this.#rewound = { id: undoId, position, isBack: !isBack };
   }
@@ -155,7 +154,7 @@ export class RestorePoints {
   }
 
   #checkTrust(): void {
-    if (!this.#trusted()) throw new RequestError(-32600, "Nothing is written until you trust this workspace.");
+    if (!this.#options.trusted()) throw new RequestError(-32600, "Nothing is written until you trust this workspace.");
   }
 
   #promptAt(position: number): string | null {

@@ -110,6 +110,7 @@ export function sessionAgent(options: SessionAgentOptions, state: SessionState):
     asking(1);
     return ask().finally(() => asking(-1));
   };
+  const facts = { ...options, status, trusted: decisions.trusted, confine: host.terminals.confine };
   const agent = new AIAgent({
     ...configured.options,
     skills: skills && { ...skills, reservedNames },
@@ -134,7 +135,7 @@ export function sessionAgent(options: SessionAgentOptions, state: SessionState):
     cron: jobs,
     extensionsMs: platform === "cli" || jobs === undefined ? SINGLE_TURN_MS : undefined,
     extensions: [
-      ...sessionExtensions({ ...options, status, trusted: decisions.trusted, confine: host.terminals.confine }),
+      ...extensionMakers.flatMap((make) => make(facts) ?? []),
       ...(jobs === undefined && task === undefined ? [jobNote] : []),
     ],
     callbacks: {
@@ -243,6 +244,7 @@ function learnt(facts: ExtensionFacts): Extension | undefined {
   const { enabled, consolidation, distillation: usesSkills, use } = configured.config.learning;
   if (!enabled || !consolidation || !use || !hasLearnt(home)) return undefined;
   const { clock } = configured.options;
+  const { disabled } = configured.config.skills;
   const roots = [params.cwd, ...params.otherFolders];
   let loading: Promise<LearntContext> | undefined;
   let loaded: LearntContext | undefined;
@@ -253,7 +255,8 @@ function learnt(facts: ExtensionFacts): Extension | undefined {
       if (!identity.notifyLearnt(message, [id], true)) notify(`${message} Wrong? \`/learning undo ${id}\``);
     };
     // Nobody reads a job's session.
-    loaded = new module.LearntContext({ home, sessionId, roots, clock, usesSkills, ...(jobs && { notify, onUse }) });
+    const told = jobs && { notify, onUse };
+    loaded = new module.LearntContext({ home, sessionId, roots, clock, usesSkills, disabled, ...told });
     return loaded;
   };
   const loadOnce = (): Promise<LearntContext> => {
@@ -278,10 +281,6 @@ function learnt(facts: ExtensionFacts): Extension | undefined {
 
 /** The same array each time, as `hooks` must give it. */
 const NO_HOOKS: readonly Hook[] = [];
-
-function sessionExtensions(facts: ExtensionFacts): readonly Extension[] {
-  return extensionMakers.map((make) => make(facts)).filter((extension) => extension !== undefined);
-}
 
 /** A server of the client replaces one of config.yaml with the same name. */
 function mcpServers({
@@ -314,6 +313,7 @@ function mcpServers({
     environment: configured.options.environment,
     openPage: (page) => openPage({ client, sessionId: id, identity }, page),
     isListed: identity.ours.extensions === true,
+    isBrief: identity.platform === "cli",
     onDefect: log,
   });
 }

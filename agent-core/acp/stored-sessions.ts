@@ -27,8 +27,8 @@ const LOCK_POLL_MS = 50;
 const CLEANUP_DELAY_MS = 1_000;
 const NAMED_FAILURES = 5;
 
-/** `position`: the fork has only the messages before it; default: all. */
-export type ForkSource = { readonly id: string; readonly position?: number };
+/** `position`: the fork has only the messages before it; default: all. `inWorktree`: it stays in the session's worktree. */
+export type ForkSource = { readonly id: string; readonly position?: number; readonly inWorktree?: true };
 
 export type StoredSessionsOptions = {
   /** Hermes' home folder. */
@@ -102,12 +102,14 @@ export class StoredSessions {
   }
 
   /** Stores a copy of a session for other folders. Resolves to its id. */
-  async fork({ id, position }: ForkSource, { cwd, otherFolders: folders }: SessionParams): Promise<string> {
+  async fork({ id, position, inWorktree }: ForkSource, asked: SessionParams): Promise<string> {
     const at = this.#options.now();
     const fork = newSessionId(at);
     const [from, to] = [this.#pathOf(id), this.#pathOf(fork)];
     const source = await this.read(id);
     const title = forkTitle(source.title, await this.#relatedTitles(id));
+    const requests = inWorktree && (await import("./worktree-requests.ts"));
+    const { cwd, otherFolders: folders } = (await requests?.inWorktree(source.cwd, asked)) ?? asked;
     await forkSession(from, to, id, { id: fork, cwd, folders, at, position, title }).catch((error: unknown) => {
       throw notWritten(`The fork of session ${id} cannot be stored`, error);
     });
@@ -122,7 +124,10 @@ export class StoredSessions {
   async delete(id: string): Promise<void> {
     const path = this.#pathOf(id);
     this.#heads.delete(id);
-    for (const child of await subAgentsOf(path)) await this.#deleteSubAgent(child, id);
+    for (const child of await subAgentsOf(path)) {
+      const head = await this.headOf(child); // the journal of a fork also names those of its original
+      if (head.origin === "delegation" && head.parent === id) await this.delete(child);
+    }
     const { forgetSession, hashesIn } = await garbageOf();
     const hashes = await hashesIn(path);
     const writer = await deleteSession(path, spillFolder(this.#options.home, id)).catch((error: unknown) => {
@@ -173,12 +178,6 @@ export class StoredSessions {
     this.#disposal.abort();
     await this.#cleanup;
     await this.index.close();
-  }
-
-  /** Deletes a sub-agent of this parent only: the journal of a fork also names those of its original. */
-  async #deleteSubAgent(id: string, parent: string): Promise<void> {
-    const head = await this.headOf(id);
-    if (head.origin === "delegation" && head.parent === parent) await this.delete(id);
   }
 
   #pathOf(id: string): string {
@@ -238,12 +237,12 @@ export function storedNotes(
   return [
     ...(damagedLines === 0 ? [] : [`${linesOf(damagedLines)} left out; the rest is complete (${path}).`]),
     ...(fault === undefined ? [] : [`This session can be read but not saved: ${fault}.`]),
-    ...(before === "" || sameFolderAs(cwd)(before) ? [] : [`This session began in ${before}, and goes on in ${cwd}.`]),
+    ...(before === "" || sameFolderAs(cwd)(before) ? [] : [`This session was in ${before}, and goes on in ${cwd}.`]),
     ...(folderProblem === undefined ? [] : [`The folder ${cwd} ${folderProblem}. ${WITHOUT_FOLDER}`]),
   ];
 }
 
-const WITHOUT_FOLDER = "The conversation is complete. Commands and file edits work again once the folder exists.";
+const WITHOUT_FOLDER = "The conversation is here in full, and can go on once the folder exists.";
 
 function linesOf(count: number): string {
   return count === 1

@@ -9,13 +9,8 @@ import type {
 import type { AgentCallbacks, StatusEvent, ToolProgressEvent } from "../agent/callbacks.ts";
 import { newId } from "../platform/new-id.ts";
 import { visibleText } from "../platform/visible-text.ts";
-import type {
-  HermesActivityMeta,
-  HermesHookRun,
-  HermesMessageMeta,
-  HermesToolMeta,
-  HermesUsageMeta,
-} from "../protocol/conversation.ts";
+import type { HermesHookRun } from "../protocol/conversation.ts";
+import type { HermesUpdateMeta } from "../protocol/update-meta.ts";
 import type { FileDiff, ToolResult } from "../tools/tool.ts";
 import {
   diffContent,
@@ -62,11 +57,11 @@ export type Updates = {
 
 export function updateCallbacks(sink: UpdateSink): Updates {
   const calls = new ToolCallUpdates((update) => sink.send(update));
-  let shown: HermesActivityMeta["activity"] | undefined;
-  const show = (activity: HermesActivityMeta["activity"]): void => {
+  let shown: HermesUpdateMeta["activity"];
+  const show = (activity: HermesUpdateMeta["activity"]): void => {
     if (activity === shown) return;
     shown = activity;
-    const hermes: HermesActivityMeta = { activity };
+    const hermes: HermesUpdateMeta = { activity };
     sink.send({ sessionUpdate: "session_info_update", _meta: { hermes } });
   };
   return {
@@ -84,7 +79,7 @@ export function updateCallbacks(sink: UpdateSink): Updates {
       },
       prompted: ({ position }) => {
         calls.beginTurn();
-        const hermes: HermesMessageMeta = { position };
+        const hermes: HermesUpdateMeta = { position };
         sink.send({ sessionUpdate: "session_info_update", _meta: { hermes } });
       },
       steered: ({ message, position }) => {
@@ -98,7 +93,7 @@ export function updateCallbacks(sink: UpdateSink): Updates {
       contextPressure: ({ used, window: size, level }) => {
         const amount = sink.costUsd();
         const cost = amount === undefined ? undefined : { amount, currency: "USD" };
-        const hermes: HermesUsageMeta = { contextPressure: level };
+        const hermes: HermesUpdateMeta = { contextPressure: level };
         sink.send({ sessionUpdate: "usage_update", used, size, ...(cost && { cost }), _meta: { hermes } });
       },
     },
@@ -208,7 +203,7 @@ export class ToolCallUpdates {
     clearTimeout(call.announcing);
     const places = locations.map((location) => ({ ...location }));
     const isShownByDiff = kind === "edit" && JSON.stringify(input).length > MAX_EDIT_INPUT_CHARS;
-    const hermes: HermesToolMeta | undefined =
+    const hermes: HermesUpdateMeta | undefined =
       parentCallId === undefined
         ? undefined
         : { parentToolCallId: parentCallId, ...(taskId !== undefined && { taskId }) };
@@ -244,7 +239,7 @@ export class ToolCallUpdates {
       return;
     }
     if (activity.type === "delegation") {
-      const hermes: HermesToolMeta = { tasks: activity.tasks };
+      const hermes: HermesUpdateMeta = { tasks: activity.tasks };
       const content = tasksContent(activity.tasks);
       this.#send({
         sessionUpdate: "tool_call_update",
@@ -267,12 +262,12 @@ export class ToolCallUpdates {
     const call = this.#open.get(callId);
     if (call === undefined) return; // a hook that nobody waited for
     call.hooks = [...call.hooks, run];
-    const hermes: HermesToolMeta = { hooks: call.hooks };
+    const hermes: HermesUpdateMeta = { hooks: call.hooks };
     this.#send({ sessionUpdate: "tool_call_update", toolCallId: callId, _meta: { hermes } });
   }
 
   #finish({ callId, result, durationMs }: Progress<"finished">): void {
-    const hermes: HermesToolMeta = {
+    const hermes: HermesUpdateMeta = {
       durationMs: Math.round(durationMs),
       ...(result.rejected && { rejected: true }),
       ...(result.tasks && { tasks: result.tasks }),

@@ -1,8 +1,10 @@
 /** Work trees of sessions: requests of clients, and the slash command `/worktree`. */
 import * as host from "../host/worktrees.ts";
 import { UsageError } from "../platform/errors.ts";
+import { pathBelow, resolvePath } from "../platform/paths.ts";
 import { type HermesWorktree, HermesWorktreeEnd, type HermesWorktreeState } from "../protocol/worktrees.ts";
 import type { CommandSession } from "./commands/command.ts";
+import type { SessionParams } from "./session-params.ts";
 
 /** Message for what was not committed, when the client gives none. */
 const MESSAGE = "Work of a Hermes session";
@@ -21,6 +23,14 @@ export async function endAt(cwd: string, end: HermesWorktreeEnd, message = MESSA
 
 export async function changesAt(cwd: string) {
   return host.worktreeChanges(await worktreeOf(cwd));
+}
+
+/** Parameters of a session that was in the folder `cwd`: in a worktree of the same repository it goes on there. */
+export async function inWorktree(cwd: string, params: SessionParams): Promise<SessionParams> {
+  if (cwd === "" || cwd === params.cwd) return params;
+  const worktree = await host.worktreeAt(cwd).catch(() => undefined); // the folder is gone
+  const isOfFolder = worktree && pathBelow(resolvePath(worktree.base), resolvePath(params.cwd)) !== undefined;
+  return isOfFolder ? { ...params, cwd, otherFolders: [] } : params;
 }
 
 async function worktreeOf(cwd: string): Promise<HermesWorktree> {

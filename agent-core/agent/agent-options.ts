@@ -5,6 +5,7 @@ import type { ClientRows, Grants } from "../approval/grants.ts";
 import type { BrowserSettings } from "../browser/find-browser.ts";
 import type { Checkpoints } from "../checkpoints/checkpoints.ts";
 import type { Environment } from "../config/home.ts";
+import type { Config } from "../config/sections.ts";
 import type { ContextEngine } from "../context/context-engine.ts";
 import type { CronAccess } from "../cron/cron-requests.ts";
 import type { ScriptLimits } from "../execute-code/script.ts";
@@ -31,20 +32,9 @@ import type { AgentCallbacks } from "./callbacks.ts";
 import type { Extension } from "./extensions.ts";
 import type { IterationBudget } from "./iteration-budget.ts";
 
-/** Settings of sub-agents. */
-export type DelegationSettings = {
-  /** Iterations of a sub-agent; default 50. */
-  readonly maxIterations?: number | undefined;
-  /** Maximum number of sub-agents that work at the same time; default 3. */
-  readonly maxConcurrent?: number | undefined;
-  /** 2: sub-agents may delegate, too. Default 1. */
-  readonly maxDepth?: number | undefined;
-  /** Iterations of sub-agents count against the budget of the turn. Default: they do not. */
-  readonly sharesBudget?: boolean | undefined;
-  /** Model of sub-agents; default: the conversation's. */
+/** Settings of sub-agents. `model`: default the conversation's. */
+export type DelegationSettings = Partial<Omit<Config["delegation"], "model">> & {
   readonly model?: ModelSettings | undefined;
-  /** Timeout of a task that has none; default: none. */
-  readonly timeoutSeconds?: number | undefined;
 };
 
 /** Parts of an agent that its sub-agents share. */

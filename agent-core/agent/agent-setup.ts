@@ -21,7 +21,7 @@ import { type Clock, systemClock } from "../platform/clock.ts";
 import { useNetwork } from "../platform/http/connections.ts";
 import { resolvePath } from "../platform/paths.ts";
 import { warmUpScan } from "../prompt/injection-scan.ts";
-import { type ContextFiles, SubfolderContext } from "../prompt/project-context.ts";
+import type { ContextFiles } from "../prompt/project-context.ts";
 import type { Surroundings } from "../prompt/surroundings.ts";
 import type { HermesExtensionItem } from "../protocol/extensions.ts";
 import type { ModelChain } from "../providers/call/model-chain.ts";
@@ -86,7 +86,8 @@ export type AgentSetup = {
   readonly auxiliary: Auxiliary;
   /** Usage of all model calls of the session. */
   readonly ledger: UsageLedger;
-  readonly subfolderContext: SubfolderContext;
+  /** See `SubfolderContext.of`. */
+  readonly subfolderContext: (paths: readonly string[]) => Promise<string>;
   readonly engine: ContextEngine;
   readonly modelApproval: CallServices["modelApproval"];
   buildSystemPrompt(systemMessage: string | undefined): Promise<string>;
@@ -156,7 +157,7 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
     route,
     auxiliary,
     ledger,
-    subfolderContext: new SubfolderContext(cwd, projectFiles),
+    subfolderContext: subfolderContext(cwd, projectFiles),
     engine: extensions.contextEngine(options.contextEngine ?? defaultEngine()),
     modelApproval:
       options.approvals === "smart" ? (request, signal) => modelApproval(request, auxiliary, signal) : undefined,
@@ -348,4 +349,14 @@ export function sessionCheckpoints(
     },
     onDefect,
   });
+}
+
+/** The reader of instructions, loaded with the first call that touches a file. */
+function subfolderContext(cwd: string, files: ContextFiles): AgentSetup["subfolderContext"] {
+  const load = () => import("../prompt/project-context.ts").then((room) => new room.SubfolderContext(cwd, files));
+  let context: ReturnType<typeof load> | undefined;
+  return async (paths) => {
+    context ??= load();
+    return (await context).of(paths);
+  };
 }

@@ -1,7 +1,7 @@
 /** The shell of a session and its background processes. */
 import { join } from "node:path";
 import type { HostTerminals } from "../host/terminals/terminals.ts";
-import type { Message } from "../messages/message.ts";
+import { callsOf, type Message } from "../messages/message.ts";
 import { messageOf } from "../platform/errors.ts";
 import { newId } from "../platform/new-id.ts";
 import type { HermesCommandEnd } from "../protocol/trajectory.ts";
@@ -128,6 +128,5 @@ export class AgentShell {
 }
 
 export function hasRunCommands(messages: readonly Message[]): boolean {
-  const calls = messages.flatMap((message) => (message.role === "assistant" ? (message.tool_calls ?? []) : []));
-  return calls.some((call) => call.function.name === "terminal");
+  return messages.flatMap(callsOf).some((call) => call.function.name === "terminal");
 }

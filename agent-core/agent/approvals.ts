@@ -137,11 +137,11 @@ export async function askUser(
   }
 }
 
-/** Reason why the answer no longer holds: another mode forbids the command, or a script that it runs has changed. */
-function changedSince({ judged }: Question, now: PolicyDecision): string | undefined {
+/** Reason why the answer no longer holds: another mode forbids the command, or a script or the place of its effect has changed. */
+function changedSince({ judged, sandbox }: Question, now: PolicyDecision): string | undefined {
   if (now.kind === "deny") return now.text;
-  if (now.judged === judged) return undefined;
-  return "This command was not run: a script that it runs was changed while the question was open. Call it again.";
+  if (now.judged === judged || (now.kind === "allow" && now.sandbox === sandbox)) return undefined;
+  return "This command was not run: what it runs, or where, was changed while the question was open. Call it again.";
 }
 
 /** The user's answer, or `once` as soon as the policy allows the call in the sandbox for which it was asked. */

@@ -67,7 +67,7 @@ export class SubAgents {
     this.delegation =
       inherited?.delegation ??
       new Delegation({
-        maxConcurrent: settings.maxConcurrent ?? sectionDefault("delegation").maxConcurrentChildren,
+        maxConcurrent: settings.maxConcurrentChildren ?? sectionDefault("delegation").maxConcurrentChildren,
         compileSchema: async (schema) => (await import("../tools/argument-check.ts")).argumentCheck(schema, SCHEMA_MS),
         now: () => parent.setup.clock.now(),
       });
@@ -80,11 +80,11 @@ export class SubAgents {
     if (!cast.ok) return cast;
     const { tasks } = cast;
     const { options } = setup;
-    const { delegation: { timeoutSeconds } = {}, inherited } = options;
+    const { delegation: { childTimeoutSeconds } = {}, inherited } = options;
     const fullId = `${inherited?.callPrefix ?? ""}${callId}`;
     return this.delegation.run({
       callId: fullId,
-      tasks: tasks.map((task) => ({ ...task, timeoutSeconds: task.timeoutSeconds ?? timeoutSeconds })),
+      tasks: tasks.map((task) => ({ ...task, timeoutSeconds: task.timeoutSeconds ?? childTimeoutSeconds })),
       signal,
       problemOf: (task) => this.#problemOf(task),
       spawn: (task, ports) => this.#spawn(task, { callId, fullId, ports }),
@@ -192,9 +192,10 @@ export class SubAgents {
       extensions: [inheritedFrom(setup)],
       sampling: setup.sampling,
       maxIterations: delegation.maxIterations ?? sectionDefault("delegation").maxIterations,
-      parentBudget: delegation.sharesBudget === true ? this.#parent.turns.budget : undefined,
+      parentBudget: delegation.shareBudget === true ? this.#parent.turns.budget : undefined,
     });
-    const extra = { task_id: task.id, goal, child_session_id: id, parent_session_id: sessionId };
+    const facts = { agent_type: task.agent, task_id: task.id, goal };
+    const extra = { ...facts, child_session_id: id, parent_session_id: sessionId };
     this.#parent.hooks.observe("subagent_start", { callId: call.callId, extra });
     const logged = async (): Promise<void> => this.#checkpoints?.logged();
     return Promise.resolve(childOf(id, { agent, journal, record, logged }));
@@ -342,9 +343,9 @@ function isIn(tool: Tool, name: string): boolean {
   return tool.name === name || isToolsetOn(tool, { enabled: [name] });
 }
 
-function stopFacts({ goal }: TaskSpec, { id, status, summary, session, duration }: TaskResult) {
+function stopFacts({ goal, agent }: TaskSpec, { id, status, summary, session, duration }: TaskResult) {
   const ended = { child_status: status, child_summary: summary, duration_ms: Math.round(duration * 1_000) };
-  return { task_id: id, goal, child_session_id: session, ...ended };
+  return { agent_type: agent, task_id: id, goal, child_session_id: session, ...ended };
 }
 
 type CardPlace = { readonly prefix: string; readonly callId: string; readonly taskId: string };

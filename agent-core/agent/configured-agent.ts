@@ -56,7 +56,7 @@ export async function configuredAgent(
 ): Promise<ConfiguredAgent> {
   const home = homeFolder(environment);
   const { config, environment: merged, warnings, errors } = await loadConfig(home, environment);
-  const { agent, web, compression, context, providers } = config;
+  const { agent, browser, web, compression, context, providers } = config;
   const toolsets = statedToolsets(environment, errors) ?? config.platformToolsets[platform] ?? config.toolsets;
   const search = chooseSearch({ backend: web.searchBackend ?? web.backend, baseUrl: web.baseUrl }, merged);
   const prefill = await prefillMessages(home, config);
@@ -79,7 +79,7 @@ export async function configuredAgent(
       titlesByModel: environment["HERMES_TITLES"] === "model",
       memoryReviewTurns: config.memory.nudgeInterval,
       skills: configuredSkills(config),
-      browser: configuredBrowser(config),
+      browser: { ...browser, allowPrivateUrls: browser.allowPrivateUrls ?? web.allowPrivateUrls },
       contextEngine: configuredEngine(config),
       commandSeconds: config.terminal.timeout,
       evaluation: config.evaluation.enabled,
@@ -121,21 +121,10 @@ function configuredSkills({ skills, learning }: Config): NonNullable<AIAgentOpti
   return { externalFolders: skills.externalDirs, disabled: skills.disabled, hubSources: skills.hubSources, useLearnt };
 }
 
-function configuredBrowser({ browser, web }: Config): NonNullable<AIAgentOptions["browser"]> {
-  const { executable, headless, inactivityTimeout: idleSeconds, allowPrivateUrls = web.allowPrivateUrls } = browser;
-  return { executable, headless, idleSeconds, allowPrivate: allowPrivateUrls };
-}
-
 function configuredDelegation(config: Config, environment: Environment): DelegationSettings {
   const { delegation } = config;
-  return {
-    maxIterations: delegation.maxIterations,
-    maxConcurrent: delegation.maxConcurrentChildren,
-    maxDepth: delegation.maxDepth,
-    sharesBudget: delegation.shareBudget,
-    model: delegation.model === undefined ? undefined : modelSettings(delegation, config, environment),
-    timeoutSeconds: delegation.childTimeoutSeconds,
-  };
+  const model = delegation.model === undefined ? undefined : modelSettings(delegation, config, environment);
+  return { ...delegation, model };
 }
 
 function statedFacts({ model }: Config, environment: Environment): StatedFacts {
@@ -168,7 +157,7 @@ function fallbackWarnings(config: Config, environment: Environment): readonly st
 function targetWarnings({ threshold, target = 0 }: Config["compression"]): readonly string[] {
   const maxTarget = Number((threshold * MAX_TARGET_SHARE).toFixed(4));
   if (target <= maxTarget) return [];
-  const share = `${100 * MAX_TARGET_SHARE} % of compression.threshold`;
+  const share = `${100 * MAX_TARGET_SHARE}% of compression.threshold`;
   return [`config.yaml: compression.target is ${target}, but at most ${share} is possible: ${maxTarget}.`];
 }
 

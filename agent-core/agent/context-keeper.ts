@@ -125,7 +125,7 @@ export class ContextKeeper {
     const { used: tokens, window, level } = this.pressure;
     if (level === "low") return undefined;
     const percent = Math.round((tokens / window) * 100);
-    const used = `[Context: ${percent} % of the window is used.`;
+    const used = `[Context: ${percent}% of the window is used.`;
     if (this.#isFull) return `${used} Tools with long results are refused. Finish with what you know.]`;
     return `${used} Read in parts, keep outputs short, and finish the work you have begun.]`;
   }

@@ -3,8 +3,7 @@ import { messageTokens, pictureTokens, textTokens } from "../context/token-meter
 import { HOOK_TEXT_HEAD } from "../hooks/hook.ts";
 import { MEMORY_HEADS } from "../memory/memory.ts";
 import type { Message } from "../messages/message.ts";
-import { INSTRUCTIONS_HEAD } from "../prompt/project-context.ts";
-import { PLACE_HEAD } from "../prompt/system-prompt.ts";
+import { INSTRUCTIONS_HEAD, PLACE_HEAD } from "../prompt/system-prompt.ts";
 import { type HermesContext, HermesContextPart } from "../protocol/sessions.ts";
 import { SKILLS_HEAD } from "../skills/skill-index.ts";
 

@@ -10,7 +10,7 @@ import { systemClock } from "../platform/clock.ts";
 import { pathBelow } from "../platform/paths.ts";
 import { visibleText } from "../platform/visible-text.ts";
 import { findThreat } from "../prompt/injection-scan.ts";
-import { type ContextFiles, projectContext } from "../prompt/project-context.ts";
+import type { ContextFiles } from "../prompt/project-context.ts";
 import { Surroundings, type SurroundingsOptions } from "../prompt/surroundings.ts";
 import { systemPrompt } from "../prompt/system-prompt.ts";
 import type { Tool } from "../tools/tool.ts";
@@ -37,7 +37,7 @@ export async function buildPrompt(
   const { home, cwd, tools, memory, systemMessage, extensions } = where;
   const [soul, context, snapshot, extensionTexts, surroundings] = await Promise.all([
     readSoul(home),
-    projectContext(cwd, where.contextFiles),
+    import("../prompt/project-context.ts").then(({ projectContext }) => projectContext(cwd, where.contextFiles)),
     memory === undefined ? NOTHING : memorySnapshot(memory, { isBad: findThreat, onDefect: where.onDefect }),
     extensions.promptTexts(),
     where.surroundings?.text(),

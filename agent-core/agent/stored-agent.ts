@@ -1,6 +1,7 @@
 /** Options of an agent that continues a stored session. */
 import { ObjectStore } from "../checkpoints/object-store.ts";
 import { checkpointsFolder, homeFolder, sessionsFolder } from "../config/home.ts";
+import { callsOf } from "../messages/message.ts";
 import { systemClock } from "../platform/clock.ts";
 import { messageOf } from "../platform/errors.ts";
 import { parseChoice } from "../providers/model-choice.ts";
@@ -56,7 +57,7 @@ function lastEditsOf(stored: StoredSession): () => readonly TextDiff[] {
   );
   const turn = transcript.slice(Math.max(0, from));
   return () => {
-    const calls = turn.flatMap(({ message }) => (message.role === "assistant" ? (message.tool_calls ?? []) : []));
+    const calls = turn.flatMap(({ message }) => callsOf(message));
     const changes = records.filter((entry) => entry.type === "file-change");
     const left = new Map(
       changes.filter(({ position }) => position > (turn[0]?.position ?? 0)).map(({ path, by }) => [path, by]),
@@ -142,10 +143,6 @@ function modelOf(
   { provider, model }: AIAgentOptions,
   stored: StoredSession,
 ): Pick<AIAgentOptions, "provider" | "model"> {
-  const last = storedModel(stored);
-  return { provider: provider ?? last.provider, model: model ?? last.model };
-}
-
-function storedModel({ model }: StoredSession): Pick<AIAgentOptions, "provider" | "model"> {
-  return (model !== undefined && parseChoice(model)) || {};
+  const last = stored.model === undefined ? undefined : parseChoice(stored.model);
+  return { provider: provider ?? last?.provider, model: model ?? last?.model };
 }

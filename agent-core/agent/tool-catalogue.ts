@@ -5,25 +5,13 @@
 import * as z from "zod";
 import { findBrowser } from "../browser/find-browser.ts";
 import { textTokens } from "../context/token-meter.ts";
+import { ranked } from "../memory/statement.ts";
+import { oneLine } from "../platform/one-line.ts";
 import { unknownToolText } from "../tools/nearest-names.ts";
 import { table as toolTable } from "../tools/table.gen.ts";
 import { defineTool, type Tool } from "../tools/tool.ts";
 import { isToolsetOn, selectTools, type ToolChoice } from "../tools/toolsets.ts";
 import type { AIAgentOptions } from "./agent-options.ts";
-
-type CatalogueOptions = Pick<
-  AIAgentOptions,
-  | "enabledToolsets"
-  | "disabledToolsets"
-  | "sessionIndex"
-  | "memory"
-  | "skills"
-  | "browser"
-  | "host"
-  | "web"
-  | "inherited"
-  | "cron"
->;
 
 export class ToolCatalogue {
   readonly #builtIn: readonly Tool[];
@@ -42,7 +30,7 @@ export class ToolCatalogue {
    * `further`: returns the current tools of the extensions. A built-in tool hides one with the same name. Throws an Error in
    * one line for an unknown toolset.
    */
-  constructor(options: CatalogueOptions, further: () => readonly Tool[]) {
+  constructor(options: AIAgentOptions, further: () => readonly Tool[]) {
     const choice = choiceOf(options);
     this.#builtIn = builtInTools(options, choice);
     this.#named = options.enabledToolsets ?? [];
@@ -106,15 +94,15 @@ function isSame(first: readonly Tool[], second: readonly Tool[]): boolean {
   return first.length === second.length && first.every((tool, index) => tool === second[index]);
 }
 
-function choiceOf({ enabledToolsets, disabledToolsets }: CatalogueOptions): ToolChoice {
+function choiceOf({ enabledToolsets, disabledToolsets }: AIAgentOptions): ToolChoice {
   return { enabled: enabledToolsets, disabled: disabledToolsets };
 }
 
-function isInherited({ name }: Tool, { inherited }: CatalogueOptions): boolean {
+function isInherited({ name }: Tool, { inherited }: AIAgentOptions): boolean {
   return inherited?.toolNames.has(name) ?? true;
 }
 
-function builtInTools(options: CatalogueOptions, choice: ToolChoice): readonly Tool[] {
+function builtInTools(options: AIAgentOptions, choice: ToolChoice): readonly Tool[] {
   const { sessionIndex, memory, skills, host, browser, web, cron } = options;
   const chosen = selectTools(toolTable, choice);
   if (!chosen.ok) throw new Error(chosen.message);
@@ -131,7 +119,7 @@ function builtInTools(options: CatalogueOptions, choice: ToolChoice): readonly T
 }
 
 /** Scripts reach the agent through a Unix socket of this machine. */
-function runsScripts(host: CatalogueOptions["host"]): boolean {
+function runsScripts(host: AIAgentOptions["host"]): boolean {
   return process.platform !== "win32" && host?.terminals.place === undefined;
 }
 
@@ -159,6 +147,12 @@ export function directoryTools(deferred: readonly Tool[], chars: number): readon
   return [searchTool(deferred, chars), describeTool(deferred), callTool];
 }
 
+/** Results of one query, and of a whole search. */
+const RESULTS_PER_QUERY = 8;
+const MAX_RESULTS = 20;
+/** Length of a description among search results. Characters. */
+const DESCRIPTION_CHARS = 200;
+
 function searchTool(deferred: readonly Tool[], chars: number): Tool {
   return defineTool({
     name: "tool_search",
@@ -169,11 +163,47 @@ function searchTool(deferred: readonly Tool[], chars: number): Tool {
     input: z.object({ queries: z.array(z.string().min(1)).min(1).describe("Keywords, one query a tool") }),
     title: ({ queries }) => `Search tools: ${queries.join(", ")}`.slice(0, 80),
     effect: () => ({ kind: "none" }),
-    async run({ queries }) {
-      const { searchTools } = await import("./tool-search.ts");
-      return { ok: true, text: searchTools(queries, deferred) };
-    },
+    run: async ({ queries }) => ({ ok: true, text: searchTools(queries, deferred) }),
   });
+}
+
+/** Tools that match, the best first, one line each with their parameters. */
+function searchTools(queries: readonly string[], tools: readonly Tool[]): string {
+  const items = tools.map((tool) => {
+    const keys = parametersOf(tool.schema.parameters).map(({ key }) => key);
+    return { tool, name: spaced(tool.name), text: spaced(`${tool.name} ${tool.schema.description} ${keys.join(" ")}`) };
+  });
+  const find = (query: string): readonly Tool[] => {
+    const found = [...items.filter(({ tool }) => tool.name === query), ...ranked(spaced(query), items)];
+    return [...new Set(found.map(({ tool }) => tool))].slice(0, RESULTS_PER_QUERY);
+  };
+  const results = [...new Set(queries.flatMap(find))].slice(0, MAX_RESULTS);
+  if (results.length === 0) return `No tool matches ${queries.map((query) => JSON.stringify(query)).join(", ")}.`;
+  const lines = results.map(({ name, schema }) => {
+    const parameters = parametersOf(schema.parameters).map(({ key, isRequired }) => (isRequired ? key : `${key}?`));
+    return `- ${name}(${parameters.join(", ")}): ${oneLine(schema.description, DESCRIPTION_CHARS)}`;
+  });
+  return `${lines.join("\n")}\n\ntool_describe gives the types of the parameters.`;
+}
+
+type Parameter = { readonly key: string; readonly isRequired: boolean };
+
+const objectSchema = z.object({
+  properties: z.record(z.string(), z.unknown()).default({}),
+  required: z.array(z.string()).default([]),
+});
+
+function parametersOf(schema: unknown): readonly Parameter[] {
+  const parsed = objectSchema.safeParse(schema).data;
+  return Object.keys(parsed?.properties ?? {}).map((key) => ({
+    key,
+    isRequired: parsed?.required.includes(key) ?? false,
+  }));
+}
+
+/** Words of a name apart: `createIssues` and `create_issue` match. */
+function spaced(text: string): string {
+  return text.replaceAll(/(\p{Ll})(\p{Lu})/gu, "$1 $2").replaceAll(/[_-]+/g, " ");
 }
 
 function describeTool(deferred: readonly Tool[]): Tool {

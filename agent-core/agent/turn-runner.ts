@@ -262,7 +262,7 @@ export class TurnRunner {
         contextFor: (callId, callSignal) => this.#agent.contextFor(callId, callSignal),
         edits: this.#edits,
         writeSpill: writeSpillFile,
-        subfolderContext: (paths) => setup.subfolderContext.of(paths),
+        subfolderContext: setup.subfolderContext,
       },
     };
   }
@@ -323,6 +323,7 @@ export class TurnRunner {
     const { session, setup } = this.#agent;
     const { toldFolder = setup.cwd } = session;
     const moved = sameFolderAs(setup.cwd)(toldFolder) ? [] : [`${MOVED}\n${PLACE_HEAD}${setup.cwd}`];
+    if (moved.length > 0) session.journal({ type: "folder", cwd: setup.cwd });
     const attached = [...moved, ...(await setup.extensions.attachments(typedText(message)))];
     const isRead = attached.length > 0 && setup.models.current.mode !== "offline";
     if (isRead) session.add({ role: "user", content: attached.join("\n\n"), synthetic: true });

@@ -148,7 +148,7 @@ async function runCalls(
   if (cancelled) return { stopReason: "cancelled", text: "" };
   if (isStuck)
     return endWith(
-      `The model made the same call ${times} times in a row and was stopped. Send a message that says how to continue.`,
+      `The model made the same calls ${times} times in a row, with the same results, and was stopped. Send a message that says how to continue.`,
     );
   addSteering(turn);
   return tooManyInvalid(progress, calls, invalid);
@@ -262,10 +262,12 @@ function tooManyInvalid(
   );
 }
 
-/** Identical calls with identical results in a row before the model gets a note. */
+/** Answers in a row whose calls repeat one of the last, with its results, before the model gets a note. */
 const NOTE_AFTER = 10;
 /** Further ones before the turn ends. */
 const GRACE = 2;
+/** Different calls of a loop at most: a model may read many files again, such as after a compression. */
+const LOOP_CALLS = 6;
 
 /** Times of the day, and numbers with units of time. Numbers with other units are progress. */
 const CLOCK =
@@ -283,8 +285,10 @@ function newsOf(results: readonly ToolMessage[]): string {
 }
 
 export class Repetition {
-  #calls = "";
-  #results: readonly ToolMessage[] = [];
+  /** Results of the last different calls, oldest first. */
+  readonly #last = new Map<string, readonly ToolMessage[]>();
+  /** Different calls since the last news. */
+  readonly #loop = new Set<string>();
   #count = 0;
 
   /**
@@ -300,14 +304,20 @@ export class Repetition {
     readonly times: number;
   } {
     const called = JSON.stringify(calls.map(({ function: { name, arguments: json } }) => [name, json]));
+    const before = this.#last.get(called);
     // Long results are compared only for a call that repeats.
-    const isSame = called === this.#calls && newsOf(results) === newsOf(this.#results);
-    this.#count = isSame ? this.#count + 1 : 1;
-    this.#calls = called;
-    this.#results = results;
-    const times = this.#count;
+    const isNews = before === undefined || newsOf(results) !== newsOf(before);
+    if (isNews) this.#loop.clear();
+    this.#loop.add(called);
+    this.#count = isNews ? 1 : this.#count + 1;
+    this.#last.delete(called);
+    this.#last.set(called, results);
+    const [oldest = ""] = this.#last.size > LOOP_CALLS ? this.#last.keys() : [];
+    this.#last.delete(oldest);
+    // Polling with a wait and a look of their own has two answers where one command has one.
+    const times = this.#loop.size > 1 ? Math.floor(this.#count / 2) : this.#count;
     if (times <= NOTE_AFTER) return { note: undefined, isStuck: false, times };
-    const note = `[This same call was made ${times} times in a row. Do something else, or tell the user what blocks you.]`;
+    const note = `[The same calls were made ${times} times in a row, with the same results. Do something else, or tell the user what blocks you.]`;
     return { note, isStuck: times > NOTE_AFTER + GRACE, times };
   }
 }

@@ -24,7 +24,7 @@ export function catastrophicReason(path: string, glob: boolean, scope: CommandSc
     .normalize(path)
     .replace(/(?<=[^:])[\\/]+$/, "");
   const targets = new Set([written, scope.resolvePath(glob ? dirname(written) : written)]);
-  if (!glob) return firstOf(targets, (target) => wholeOf(target, scope));
+  if (!glob) return [...targets].map((target) => wholeOf(target, scope)).find((reason) => reason !== undefined);
   const folder = dirname(written);
   // A pattern directly below the root matches a system folder.
   if (folder === "/") return "the whole disk";
@@ -39,14 +39,6 @@ function wholeOf(path: string, scope: CommandScope): string | undefined {
     if (partsBelow(path, home) !== undefined) return "your home folder";
   }
   if (/^(?:\/home|(?:[a-z]:)?[\\/]users)[\\/][^\\/]+$/i.test(path)) return "a home folder";
-  return undefined;
-}
-
-function firstOf(targets: ReadonlySet<string>, reason: (target: string) => string | undefined): string | undefined {
-  for (const target of targets) {
-    const found = reason(target);
-    if (found !== undefined) return found;
-  }
   return undefined;
 }
 

@@ -6,8 +6,8 @@ import type { GrantForm, Reach } from "./shell/recorder.ts";
 export type Input =
   | { readonly kind: "none" }
   | { readonly kind: "text"; readonly text: string }
-  /** Data that is not known before the program runs; `from` names its source, a command with `words` in `folder`. */
-  | { readonly kind: "data"; readonly from: string; readonly words?: readonly string[]; readonly folder?: string };
+  /** Data that is not known before the program runs; `from` names its source. */
+  | { readonly kind: "data"; readonly from: string };
 
 export type Call = {
   readonly name: string;
@@ -136,4 +136,8 @@ export function reads(
 
 export function writes(paths: readonly Arg[]): readonly CommandEffect[] {
   return paths.map((path) => ({ kind: "write", path }));
+}
+
+export function deletes(paths: readonly Arg[], recursive = true, moves = false): readonly CommandEffect[] {
+  return paths.map((path) => ({ kind: "delete", path, recursive, moves }));
 }

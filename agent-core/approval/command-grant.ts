@@ -1,7 +1,7 @@
 /**
  * Rows that cover a command: `npm run build * in /project`. The words are those of the command to its end, or, before a star,
- * its first ones. What the sandbox confines may go on with any words. Of what leaves it, the row has each option and each
- * place, and a star stands for names alone.
+ * its first ones. What the sandbox confines may go on with any words. With the network, the row has each option and each
+ * place, and a star stands for names alone. Outside, where a name may be a cluster's or an account's, each word is in the row.
  */
 import { dirname, join, resolve } from "node:path";
 import { gitSettings, readGitSync } from "../host/read-git.ts";
@@ -64,10 +64,11 @@ function partGrant(
   };
   const whole = words.map(asWritten).join(" ");
   const count = scripts.length > 0 ? lengthToScript(words, script?.at) : prefixLength(words, part.grant);
-  const isPrefix = count > 0 && (takesAny || words.slice(count).some(isName));
+  const isPrefix = count > 0 && (takesAny || (part.reach === "network" && words.slice(count).some(isName)));
   const place = isPrefix && scripts.length === 0 ? rootOf(folder, scope) : folder;
   const starts = words.slice(0, MAX_PREFIX).map((_, at) => starred(at + 1));
-  const places = ["", ...foldersAbove(folder).map((above) => ` in ${above}`)];
+  const within = part.reach === "outside" ? [folder] : foldersAbove(folder);
+  const places = ["", ...within.map((above) => ` in ${above}`)];
   const others = [whole, ...starts].flatMap((start) => places.flatMap((at) => [start + at, start + at + hash]));
   return { row: `${isPrefix ? starred(count) : whole} in ${place}${hash}`, others };
 }
@@ -97,19 +98,17 @@ function hostOf([program, ...rest]: readonly string[]): string | undefined {
   return new Set(hosts).size === 1 ? hosts[0] : undefined;
 }
 
-/** Tools whose second and third word are a command. */
-const WITH_TWO = /^(?:(?:docker|podman) (?:compose|container|image|network|volume|system)|gh \w+|glab \w+|uv pip)$/;
 const VERB = /^[a-zA-Z@][\w:@./-]*$/;
 const isMake = (program: string): boolean => program === "make" || program === "gmake";
 
 /** Number of words before the star of a row; 0 when only the whole command can be granted. */
 function prefixLength(words: readonly string[], grant: GrantForm): number {
-  const [program = "", second = "", third = ""] = words;
+  const [program = "", second = ""] = words;
   if (grant !== "prefix" || (program === "git" && second === "push")) return 0;
   // The rules of a makefile are one script, whatever the target.
   if (isMake(program) || second === "") return 1;
   if (!VERB.test(second)) return 0;
-  return WITH_TWO.test(`${program} ${second}`) && VERB.test(third) ? 3 : 2;
+  return program === "uv" && second === "pip" ? 3 : 2;
 }
 
 function lengthToScript(words: readonly string[], at: number | undefined): number {

@@ -11,9 +11,9 @@ import type { Bind } from "../host/terminals/sandbox/sandboxed-run.ts";
 import { statOf } from "../platform/paths.ts";
 import { type CommandScope, homeOf, partsBelow } from "./command-scope.ts";
 import { type CommandVerdict, judgeCommand } from "./command-verdict.ts";
-import { borrowedObjects, type GitAccess, gitBinds, repositoryOf } from "./git-folders.ts";
+import { type GitAccess, gitBinds, linkedParts, repositoryOf } from "./git-folders.ts";
 import { gitGuardBinds, openedFiles } from "./git-guard.ts";
-import { type GuardedPaths, identityOf } from "./guarded-paths.ts";
+import { type GuardedPaths, identityOf, sharedFile } from "./guarded-paths.ts";
 import { secretsBelow } from "./reached-secrets.ts";
 import { HOMES, PRIVATE_CACHES, toolchainPlaces } from "./read-places.ts";
 import { watchOf } from "./sandbox-watch.ts";
@@ -51,6 +51,8 @@ export async function confine(
   const before = await watch.hold({ unexpected: opened.unexpected, git: access, installs });
   try {
     const guards = guardBinds(before, access, scope);
+    const shared = sharedFile(before);
+    if (shared) throw new Error(`${shared} is protected, and it is a hard link to a file with another name`);
     const toolchains = toolchainPlaces(scope).filter((path) => existsSync(path));
     const roots = scope.roots.map((root) => scope.resolvePath(root));
     const secrets = kind !== "isolated" ? roots.flatMap((root) => secretsBelow(root, scope)).flatMap(hide) : [];
@@ -107,11 +109,11 @@ function guardBinds({ paths, gits }: GuardedPaths, access: GitAccess, scope: Com
   const roots = scope.roots.map((root) => scope.resolvePath(root));
   const opened = new Set(gits);
   const isInside = (path: string): boolean => roots.some((root) => partsBelow(root, path) !== undefined);
-  const borrowed = gits.flatMap((git) => borrowedObjects(git, scope)).filter((path) => !isInside(path));
+  const linked = gits.flatMap((git) => linkedParts(git, scope)).filter((path) => !isInside(path));
   const files = paths.filter(({ path, kind, bytes }) => kind !== "link" && !bytes && !opened.has(path));
   const binds = [
     ...gits.flatMap((git) => gitBinds(git, { access, opened }, scope)),
-    ...[...files.map(({ path }) => path), ...borrowed].map((path): Bind => ({ kind: "read-only", path })),
+    ...[...files.map(({ path }) => path), ...linked].map((path): Bind => ({ kind: "read-only", path })),
   ];
   if (binds.length > MAX_GUARDS) {
     throw new Error(`the workspace has ${binds.length} protected files and folders, and it can guard ${MAX_GUARDS}`);

@@ -93,7 +93,7 @@ export type PolicyContext = {
 
 /**
  * `sandbox`: the command runs only in this one. `writable`: guarded files (absolute) that git may change in it, on the
- * user's answer. `judged`: changes with the text of the scripts that were read for the decision.
+ * user's answer. `judged`: changes with what the decision rests on, such as the text of a script.
  */
 export type Decision = {
   readonly sandbox?: SandboxKind;
@@ -134,4 +134,10 @@ export function asProtected(decision: Decision): Decision {
 /** `text` is for the model. */
 export function deny(text: string): Decision {
   return { kind: "deny", text };
+}
+
+/** The refusal of an untrusted workspace, or of plan mode; undefined without one. Clauses for the model. */
+export function refusal({ mode, trusted }: PolicyContext, untrusted: string, plan?: string): Decision | undefined {
+  if (!trusted) return deny(`The user has not trusted this workspace, so ${untrusted}`);
+  return mode === "plan" && plan !== undefined ? deny(`Plan mode is read-only: ${plan}`) : undefined;
 }

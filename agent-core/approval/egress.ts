@@ -16,8 +16,9 @@ import {
   deny,
   type Effect,
   type PolicyContext,
+  refusal,
 } from "./decision.ts";
-import type { GrantOffer } from "./grants.ts";
+import { FolderCache } from "./folder-cache.ts";
 import { secretsBelow } from "./reached-secrets.ts";
 import type { CommandPart } from "./shell/recorder.ts";
 
@@ -38,7 +39,7 @@ export function secretQuestion(
   { to = "", isAddress = false }: { readonly to?: string; readonly isAddress?: boolean },
   context: PolicyContext,
 ): Decision | undefined {
-  const secrets = ownSecrets(context);
+  const secrets = [...(context.secrets ?? []), ...secretFiles(context.scope).flatMap(({ values }) => values)];
   const holds = isAddress ? holdsSecret : holdsValue;
   // Text that was cut into arguments or labels of a name is whole without its separators.
   const whole = [texts, [texts.join(" ")]].map((some) => some.filter((text) => holds(text, secrets)));
@@ -76,34 +77,33 @@ export function decideSending(decision: Decision, { parts }: CommandVerdict, con
   const texts = leaving.flatMap(({ words = [] }) => words.slice(1));
   const leak = secretQuestion(texts, {}, context);
   if (leak !== undefined) return { ...leak, ...where };
-  if (decision.granted || context.mode === "auto") return decision;
+  if (decision.granted) return decision;
   const ports = leaving.flatMap((part) => portsOf(part, context));
-  const much = overBudget(texts, [], context);
+  const much = context.mode === "auto" ? undefined : overBudget(texts, [], context);
   if (much === undefined && ports.length === 0) return decision;
   const reasons = [...(much ? [much] : []), ...ports.map(({ reason }) => reason)];
-  return { ...askUnlessGranted(reasons, grantOf(ports), context), ...where };
+  const grant = ports.map(({ id }) => ({ row: `contacting: ${id}` }));
+  return { ...askUnlessGranted(reasons, grant, context), ...where };
 }
 
 type PortUse = { readonly id: string; readonly reason: string };
 
 const LOCAL_ADDRESS = /^(?:https?:\/\/)?(?:localhost|127\.0\.0\.1|\[::1\]|0\.0\.0\.0)(?::(\d+))?(?:[/?#]|$)/i;
 /** Words by which curl and its like send more than a GET or a HEAD. */
-const SENDING = /^(?:-[dFT]|--(?:data|json|form|upload)|(?:-X|--request=)?(?:POST|PUT|PATCH|DELETE)$)/i;
+const SENDING =
+  /^(?:-[a-zA-Z]*[dFT]|--(?:data|json|form|upload)|(?:-\w*X|--request=)?(?:P(?:OST|UT|ATCH)|DELETE|p(?:ost|ut|atch)|delete)$)/;
 
-/** Reading from a port on which a process of the session listens asks nothing. */
-function portsOf({ words = [] }: CommandPart, { ownPorts }: PolicyContext): readonly PortUse[] {
+/** Reading from a port on which a process of the session listens asks nothing; in auto mode only sending to another port does. */
+function portsOf({ words = [] }: CommandPart, { ownPorts, mode }: PolicyContext): readonly PortUse[] {
   const sends = words.some((word) => SENDING.test(word));
   const [doing, does] = sends ? ["sending to", "Sends a request to"] : ["reading from", "Reads from"];
   return words.slice(1).flatMap((text) => {
     const local = LOCAL_ADDRESS.exec(text);
     const port = Number(local?.[1] ?? (text.startsWith("https") ? 443 : 80));
-    if (local === null || (!sends && ownPorts?.has(port))) return [];
+    const isOwn = ownPorts?.has(port) === true;
+    if (local === null || (mode === "auto" ? isOwn || !sends : isOwn && !sends)) return [];
     return [{ id: `${doing} port ${port} of this machine`, reason: `${does} port ${port} of this machine` }];
   });
-}
-
-function grantOf(ports: readonly PortUse[]): GrantOffer {
-  return ports.map(({ id }) => ({ row: `contacting: ${id}` }));
 }
 
 const MAX_SENT_CHARS = 500;
@@ -112,8 +112,9 @@ export function decideFetch(
   { sent, places, isFromCode = false, isNamed = false }: Extract<Effect, { kind: "fetch" }>,
   context: PolicyContext,
 ): Decision {
-  const { mode, trusted } = context;
-  if (!trusted) return deny("The user has not trusted this workspace, so nothing is fetched from the internet for it.");
+  const { mode } = context;
+  const refused = refusal(context, "nothing is fetched from the internet for it.");
+  if (refused) return refused;
   const grant = places.map((place) => ({ row: `fetching: ${place}` }));
   const leak = secretQuestion(sent, { isAddress: true }, context);
   if (leak !== undefined) return leak;
@@ -139,16 +140,11 @@ export function decideBrowse(
   if (action === "read") return ALLOW;
   const fetched = decideFetch({ kind: "fetch", sent, places: [site], isFromCode, isNamed }, context);
   if ((action === "open" && !isLocal) || fetched.kind === "deny") return fetched;
-  if (mode === "plan" && action === "act") {
+  if (mode === "plan" && action === "act")
     return deny("Plan mode is read-only: pages are only read. Put the action into your plan instead.");
-  }
   if (mode === "auto" || (fetched.kind === "ask" && fetched.isProtected)) return fetched;
   const reason = action === "open" ? `Opens ${site}, a server of this machine` : `Clicks and types on ${site}`;
   return askUnlessGranted([reason], [{ row: `browsing: ${site}` }], context);
-}
-
-function ownSecrets({ secrets = [], scope }: PolicyContext): readonly string[] {
-  return [...secrets, ...secretFiles(scope).flatMap(({ values }) => values)];
 }
 
 /**
@@ -172,16 +168,23 @@ const isKey = (run: string): boolean => /[A-Za-z]/.test(run) && /\d\D*\d/.test(r
 
 type SecretFile = { readonly path: string; readonly values: readonly string[] };
 
+const keys = new FolderCache<readonly string[]>();
+
 /** Secret files of the workspace with the keys in them. */
 function secretFiles(scope: CommandScope): readonly SecretFile[] {
   const paths = [...new Set(scope.roots.flatMap((root) => secretsBelow(root, scope)))];
-  return paths.slice(0, MAX_SETTINGS_FILES).flatMap((path) => {
-    try {
-      if (statSync(path).size > MAX_SETTINGS_BYTES) return [];
-      const text = readTextSync(path);
-      return [{ path, values: [...secretsOf(parseEnv(text)), ...(text.match(KEY_RUN) ?? []).filter(isKey)] }];
-    } catch {
-      return []; // gone or unreadable, for scripts too
-    }
+  return paths.slice(0, MAX_SETTINGS_FILES).map((path) => {
+    const real = scope.resolvePath(path);
+    return { path, values: keys.get(real, () => keysIn(real)) };
   });
+}
+
+function keysIn(path: string): readonly string[] {
+  try {
+    if (statSync(path).size > MAX_SETTINGS_BYTES) return [];
+    const text = readTextSync(path);
+    return [...secretsOf(parseEnv(text)), ...(text.match(KEY_RUN) ?? []).filter(isKey)];
+  } catch {
+    return []; // gone or unreadable, for scripts too
+  }
 }

@@ -1,4 +1,4 @@
-/** Results of reading folders, which hold until entries of the folder come or go. */
+/** Results of reading folders and files, which hold until entries come or go, or the file changes. */
 import { statOf } from "../platform/paths.ts";
 
 /** Two changes within this time may leave the same time of change. */
@@ -16,7 +16,7 @@ type Known<Result> = {
 export class FolderCache<Result> {
   readonly #known = new Map<string, Known<Result>>();
 
-  /** Result for the folder (absolute) as it is now; `read` makes it. */
+  /** Result for the folder or file (absolute, no link) as it is now; `read` makes it. */
   get(folder: string, read: () => Result): Result {
     // The time of change cannot be forged, unlike that of modification.
     const { ctimeMs: changedAt = 0, ino = 0 } = statOf(folder) ?? {};

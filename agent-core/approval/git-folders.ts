@@ -6,10 +6,9 @@ import { createInflate } from "node:zlib";
 import { runGit } from "../host/run-git.ts";
 import type { Bind } from "../host/terminals/sandbox/sandboxed-run.ts";
 import { entriesOf, statOf } from "../platform/paths.ts";
-import { type CommandScope, partsBelow } from "./command-scope.ts";
+import { type CommandScope, homeOf, partsBelow } from "./command-scope.ts";
 import { FolderCache } from "./folder-cache.ts";
 import { readScript } from "./project-scripts.ts";
-import { secretPlaces } from "./secret-paths.ts";
 
 /**
  * Names at the top of a git folder that git writes in everyday work, with their lock files. Upper case alone is no sign:
@@ -157,24 +156,57 @@ export function gitBinds(
   ];
 }
 
-/** Places in another git folder of parts that are links. An archive can bring any link: others and secrets stay hidden. */
-export function linkedParts(git: string, scope: CommandScope): readonly string[] {
-  const parts = LINKED.filter((name) => listed(git).links.includes(name)).flatMap((name) => {
-    const path = scope.resolvePath(join(git, name));
-    const { names } = listed(dirname(path));
-    const isOfGit = [name, "objects", "refs", "config"].every((each) => names.includes(each));
-    return isOfGit && basename(path) === name ? [path] : [];
-  });
-  return parts.filter((path) => !secretPlaces(scope).some((at) => partsBelow(at, path) ?? partsBelow(path, at)));
+/** Real places of parts that are links. */
+function linksOf(git: string, scope: CommandScope): readonly string[] {
+  return LINKED.filter((name) => listed(git).links.includes(name)).map((name) => scope.resolvePath(join(git, name)));
 }
 
-/** Parts of other repositories that git reads for this one. No command in the sandbox may name another one. */
-export function borrowedObjects(git: string, scope: CommandScope): readonly string[] {
-  const objects = join(git, "objects");
-  const named = readScript(join(objects, "info", "alternates"))?.split("\n") ?? [];
-  const paths = named.filter((line) => line !== "").map((line) => scope.resolvePath(resolve(objects, line)));
-  const known = paths.filter((path) => basename(path) === "objects" && listed(path).folders.includes("pack"));
-  return [...known, ...linkedParts(git, scope)];
+/** Those in the store of the tool repo. */
+export function linkedParts(git: string, scope: CommandScope): readonly string[] {
+  return linksOf(git, scope).filter((path) => isInStore(path, git));
+}
+
+/** True for a place in the store of the tool repo around the git folder. */
+function isInStore(path: string, git: string): boolean {
+  const at = path.indexOf("/.repo/");
+  return at >= 0 && partsBelow(path.slice(0, at), git) !== undefined;
+}
+
+/**
+ * Places outside the workspace from which git would take parts or objects for the repository in `top`. An archive can name any
+ * place, so no command in the sandbox sees them, and git asks.
+ */
+export function foreignParts(top: string, scope: CommandScope): readonly string[] {
+  const layout = gitLayout(top, scope);
+  if (layout === undefined) {
+    const git = join(top, ".git");
+    if (statOf(git)?.isDirectory() !== true || areOfGitFolder(listed(git).names)) return [git];
+    // git looks for a repository above a folder that is none.
+    const above = repositoryOf(dirname(top), homeOf(scope));
+    return above === undefined ? [] : foreignParts(above, scope);
+  }
+  const isInside = (path: string): boolean =>
+    [layout.common, ...scope.roots].some((root) => partsBelow(scope.resolvePath(root), path) !== undefined);
+  const stores = [join(layout.common, "objects")];
+  const isForeign = (path: string): boolean => !isInside(path) && !isInStore(path, layout.common);
+  const foreign = linksOf(layout.common, scope).filter(isForeign);
+  // Borrowed objects may borrow in turn.
+  for (const store of stores) {
+    const alternates = alternatesOf(store);
+    if (alternates === undefined) foreign.push(store);
+    const named = (alternates ?? []).map((line) => scope.resolvePath(resolve(store, line)));
+    foreign.push(...named.filter(isForeign));
+    stores.push(...named.filter((path) => isInside(path) && !stores.includes(path)));
+  }
+  return foreign;
+}
+
+/** Stores that a store of objects names; undefined where nobody knows them. */
+function alternatesOf(objects: string): readonly string[] | undefined {
+  const file = join(objects, "info", "alternates");
+  if (statOf(file) === undefined) return [];
+  const lines = readScript(file)?.split("\n");
+  return lines?.some((line) => line.startsWith('"')) ? undefined : lines?.filter((line) => line !== "");
 }
 
 /** Names that git does not write by itself, without the work trees in the folder of a bare repository. */

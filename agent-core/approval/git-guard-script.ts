@@ -1,7 +1,7 @@
 /** Commands that change files of the work tree. An alias of the user may be any of them, and the policy asks for it. */
 export const CHANGING: readonly string[] = [
   "checkout switch restore reset merge pull cherry-pick revert rebase stash am apply read-tree bisect worktree submodule rm mv",
-  "checkout-index archive sparse-checkout filter-branch filter-repo",
+  "checkout-index sparse-checkout filter-branch filter-repo",
 ].flatMap((line) => line.split(" "));
 
 /**
@@ -12,6 +12,7 @@ export const CHANGING: readonly string[] = [
 export const SCRIPT = `\
 lines() { tr '\\0' '\\n'; }
 commit() { "$git" rev-parse -q --verify "$1^{commit}" 2>/dev/null; }
+names() { "$git" ls-tree -r --name-only -z "$1" | lines; }
 between() { "$git" diff-tree -r --no-renames --name-only -z "$1" "$2" | lines; }
 against() { "$git" diff --no-ext-diff --no-renames --no-relative --name-only -z "$@" | lines; }
 dirty() { against "$head"; }
@@ -20,11 +21,16 @@ apart() { "$git" rev-list "$@" --not $("$git" merge-base --octopus "$@" || :) | 
 merged() { base=$("$git" merge-base "$head" "$1" || "$git" hash-object -t tree /dev/null)
   { between "$base" "$1" | sort -u; between "$head" "$1" | sort -u; } | sort | uniq -d; }
 patches() { for patch; do "$git" apply --numstat "$patch" | cut -f 3-; done; }
-kept() { file=$("$git" rev-parse --git-path "$1") && [ -f "$file" ] && cat "$file"; }
-flag() { for each; do case "$flags" in *" $each "*) return 0 ;; esac; done; return 1; }
-stashes() { flag --autostash || [ "$("$git" config --type=bool --get "$1.autostash")" = true ]; }
+# A given option may be the beginning of the one that it stands for.
+flag() { for given in $flags; do for each; do case $each in "$given"*) return 0 ;; esac; done; done; return 1; }
 under() { under=$1 awk '{ print ENVIRON["under"] $0 }'; }
-back() { for name; do old=$(kept "$name") && between "$head" "$(commit "\${old#ref: }")"; done; dirty; }
+stashes() { flag --autostash || [ "$("$git" config --type=bool --get "$1.autostash")" = true ]; }
+# Commits of the steps that git has begun, and of those that are left.
+begun() {
+  for each in rebase-merge/onto rebase-merge/orig-head rebase-apply/onto rebase-apply/orig-head sequencer/head sequencer/todo \\
+    MERGE_HEAD BISECT_START; do cat "$("$git" rev-parse --git-path "$each")"; done | sed '/^#/d; s/^ref: //; s/^[a-z]* //; s/ .*//'
+  "$git" for-each-ref --format='%(objectname)' refs/bisect/
+}
 
 touched() {
   while :; do
@@ -59,18 +65,34 @@ touched() {
   top=$("$git" rev-parse --show-toplevel) || return 0
   printf '//%s\\n' "$top"
   head=$(commit HEAD) || head=$("$git" hash-object -t tree /dev/null)
-  flags=' ' found= dashes= prefix= count=$#
+  step= letters=_
+  case $verb in merge | cherry-pick | revert | rebase | am) step=$* ;; esac
+  # As the only word it is no value of an option.
+  case $step in --quit | --edit-todo | --show-current-patch | --show-current-patch=*) return ;; esac
+  # Short options whose value is the rest of the word, or the next one.
+  case $verb in
+    merge) letters=mFXs ;;
+    rebase) letters=xXsC ;;
+    cherry-pick | revert) letters=mX ;;
+    am | apply) letters=pC ;;
+    stash) letters=m ;;
+  esac
+  flags=' ' found= dashes= prefix= takes= count=$#
   while [ "$count" -gt 0 ]; do
     word=$1 count=$((count - 1)); shift
     if [ -n "$dashes" ]; then set -- "$@" "$word"; continue; fi
     case "$verb $word" in
+      "read-tree --p"*=* | "checkout-index --p"*=*) prefix=\${word#*=}; continue ;;
       *=*) ;;
-      *" --pref"*) prefix=$1 count=$((count - 1)); shift; continue ;;
-      *" --exec" | "archive -o" | "archive --"[aefmor]* | "stash -"*m | "stash --me"*) count=$((count - 1)); shift; continue ;;
+      "read-tree --p"* | "checkout-index --p"*) prefix=\${1-} takes=1 ;;
+      "rebase --ex"* | "$verb --str"* | "$verb --pathspec-fr"* | "$verb --conf"* | "stash --me"* | "merge --"[mi]* | "merge --fi"* | \\
+        "worktree --rea"* | "bisect --term-"* | "am --"[dpw]* | "am --exc"* | "am --inc"* | "am --resolvem"* | \\
+        "apply --di"* | "apply --ex"* | "apply --inc"* | "apply --bu"* | "apply --w"*) takes=1 ;;
+      "$verb -"[!-]*) case \${word%?} in *[$letters]*) ;; *) case $word in *[$letters]) takes=1 ;; esac ;; esac ;;
     esac
+    if [ -n "$takes" ]; then flags="$flags$word " takes= count=$((count - 1)); shift; continue; fi
     case $word in
       --) dashes=1 ;;
-      --pref*=*) prefix=\${word#*=} ;;
       --*=*) flags="$flags\${word%%=*} " found="$found $(commit "\${word#*=}")" ;;
       -) found="$found $(commit '@{-1}')"; set -- "$@" "$word" ;;
       -[!-]?*) flags="$flags$word $(printf %s "\${word#-}" | sed 's/./-& /g')" ;;
@@ -80,6 +102,13 @@ touched() {
         set -- "$@" "$word" ;;
     esac
   done
+  # A list of paths in a file, or from the input, may be any.
+  case $flags in *" --pathspec-f"*) dashes=1; set -- ;; esac
+  if [ -n "$step" ] && { flag --abort --continue --skip --resolved || { [ "$verb" = am ] && flag -r; }; }; then
+    dirty
+    ( changes begun )
+    case $step in --abort | --continue | --skip | --resolved | -r | "--continue --no-edit" | "--skip --no-edit") return ;; esac
+  fi
   changes "$verb" "$@"
 }
 
@@ -87,42 +116,42 @@ changes() {
   verb=$1; shift
   case $verb in
     checkout | switch)
-      if flag -f --force -m --merge --discard-changes -fq; then dirty; fi
+      if flag -f --force -m --merge --discard-changes; then dirty; fi
       if flag --orphan && [ "$verb" = switch ]; then "$git" ls-files -z "$top" | lines; fi
       if [ "$verb" = checkout ] && ! flag -b -B --orphan -t --track; then
         if [ -n "$dashes" ] || [ $# -gt 1 ] || [ -z "\${found# }" ]; then
-          set -f; [ $# -gt 0 ] && against $found -- "$@"; return
+          set -f; [ $# -gt 0 ] || [ -n "$dashes" ] && against $found -- "$@"; return
         fi
       fi
       for each in $found; do between "$head" "$each"; done ;;
     restore)
-      if flag --staged -S && ! flag --worktree -W -SW -WS; then return; fi
+      if flag --staged -S && ! flag --worktree -W; then return; fi
       case $flags in *" -s"* | *" --source "*) against $found -- "$@" ;; *) against -- "$@" ;; esac ;;
     reset)
       if flag --hard --merge --keep; then dirty; for each in $found; do between "$head" "$each"; done; fi ;;
+    read-tree)
+      if flag --reset; then dirty; fi
+      flag -u || return
+      for each; do if [ -n "$prefix" ]; then names "$each" | under "\${prefix%/}/"; else between "$head" "$each"; fi; done ;;
     merge | pull)
-      if flag --abort; then dirty; fi
-      if flag --abort --continue --quit; then return; fi
       if [ "$verb" = pull ] && [ -n "$fetches" ]; then "$git" fetch "$@" >&3 2>&3 || printf '!failed\\n'; fi
-      [ "$verb" = pull ] && { found=; for each in $(kept FETCH_HEAD | sed '/not-for-merge/d; s/[^0-9a-f].*//'); do found="$found $each"; done; }
+      [ "$verb" = pull ] && { found=; for each in $(sed '/not-for-merge/d; s/[^0-9a-f].*//' "$("$git" rev-parse --git-path FETCH_HEAD)"); do found="$found $each"; done; }
       [ -n "\${found# }" ] || found=$(commit '@{upstream}')
       if stashes merge || stashes rebase; then dirty; fi
       for each in $found; do merged "$each"; done
       if flag --rebase -r || [ "$verb $("$git" config --get pull.rebase)" = "pull true" ]; then apart "$head" $found; fi ;;
     cherry-pick | revert)
-      if flag --quit; then return; fi
-      if flag --abort; then back sequencer/head; return; fi
-      if flag --skip; then dirty; fi
-      if flag --continue --skip; then revs=$(kept sequencer/todo | sed '/^#/d; s/^[a-z]* //; s/ .*//')
-      else revs=$("$git" rev-parse --revs-only "$@" 2>/dev/null); fi
+      revs=$("$git" rev-parse --revs-only "$@")
       [ -n "$revs" ] && "$git" rev-list --no-walk $revs | commits ;;
-    rebase)
-      if flag --quit --edit-todo --show-current-patch; then return; fi
-      if flag --abort; then back rebase-merge/orig-head rebase-apply/orig-head; return; fi
-      if flag --skip; then dirty; fi
-      if flag --continue --skip; then found="$(kept rebase-merge/onto || kept rebase-apply/onto) $(kept rebase-merge/orig-head || kept rebase-apply/orig-head)"; fi
-      [ -n "\${found# }" ] || found=$(commit '@{upstream}')
-      if stashes rebase; then dirty; fi
+    rebase | bisect | begun)
+      case "$verb \${1-}" in "bisect log" | "bisect view" | "bisect visualize") return ;; esac
+      if [ "$verb" = rebase ]; then
+        [ -n "\${found# }" ] || found=$(commit '@{upstream}')
+        if stashes rebase; then dirty; fi
+      else
+        for each in $(begun); do found="$found $(commit "$each")"; done
+        patches "$("$git" rev-parse --git-path rebase-apply)"/0*
+      fi
       for each in $found; do between "$head" "$each"; done
       apart "$head" $found ;;
     stash)
@@ -131,37 +160,21 @@ changes() {
         push | save)
           [ "$action" = push ] || set --
           against "$head" -- "$@"
-          if flag -u --include-untracked; then "$git" ls-files -oz --exclude-standard --full-name -- "$top" "$@" | lines; fi
-          if flag -a --all; then "$git" ls-files -oz --full-name -- "$top" "$@" | lines; fi ;;
+          if flag -a --all; then "$git" ls-files -oz --full-name -- "$top" "$@" | lines
+          elif flag -u --include-untracked; then "$git" ls-files -oz --exclude-standard --full-name -- "$top" "$@" | lines; fi ;;
         pop | apply | branch)
           [ "$action" = branch ] && shift
           case \${1-} in "") entry=refs/stash ;; *[!0-9]*) entry=$1 ;; *) entry="stash@{$1}" ;; esac
-          entry=$(commit "$entry") || return 0
-          between "$entry^1" "$entry"; between "$entry^1" "$entry^2"
-          commit "$entry^3" >/dev/null && "$git" ls-tree -r --name-only -z "$entry^3" | lines
+          between "$entry^1" "$entry"; between "$entry^1" "$entry^2"; names "$entry^3"
           [ "$action" = branch ] && between "$head" "$entry^1" ;;
       esac ;;
-    am)
-      if flag --quit --show-current-patch; then return; fi
-      if flag --abort; then back rebase-apply/orig-head; return; fi
-      if flag --skip; then dirty; fi
-      if flag --continue --resolved -r --skip; then set -- "$("$git" rev-parse --git-path rebase-apply)"/0*; fi
-      patches "$@" \${input:+"$input"} ;;
+    am) patches "$@" \${input:+"$input"} ;;
     apply)
       if flag --cached || { flag --check --stat --numstat --summary && ! flag --apply; }; then return; fi
       patches "$@" \${input:+"$input"} ;;
-    read-tree)
-      if flag --reset; then dirty; fi
-      if flag -u -mu -um; then for each; do between "$head" "$each"; done; fi ;;
-    bisect)
-      found="$found $(kept BISECT_START) $("$git" for-each-ref --format='%(objectname)' refs/bisect/)"
-      if [ "\${1-}" = log ] || [ "\${1-}" = view ] || [ "\${1-}" = visualize ]; then return; fi
-      for each in $found; do hashes="\${hashes-} $(commit "$each")"; done
-      apart "$head" \${hashes-}
-      for each in \${hashes-}; do between "$head" "$each"; done ;;
     worktree)
       [ "\${1-}" = add ] || return 0
-      for each in \${found:-HEAD}; do "$git" ls-tree -r --name-only -z "$each" | lines; done ;;
+      for each in \${found:-HEAD}; do names "$each"; done ;;
     submodule)
       [ "\${1-}" = update ] || return 0
       "$git" ls-files --stage | sed -n 's/^160000 \\([0-9a-f]*\\) 0	/\\1 /p' | while read -r hash path; do
@@ -171,14 +184,10 @@ changes() {
       if flag --cached -n --dry-run; then return; fi
       "$git" ls-files --full-name -z -- "$@" | lines
       [ "$verb" = mv ] && for each; do :; done && printf '%s\\n' "$("$git" rev-parse --show-prefix)$each" ;;
-    archive) [ -z "$unpacks" ] || "$git" ls-tree -r --name-only -z "$@" | lines | under "$unpacks/$prefix" ;;
     checkout-index)
-      if [ -z "$prefix" ]; then "$git" ls-files --modified --deleted --full-name -z "$top" | lines; return; fi
-      case $prefix in /*) ;; *) prefix=$top/$prefix ;; esac
-      if flag -a --all; then set -- "$top"; fi
-      "$git" ls-files --full-name -z -- "$@" | lines | under "$prefix" ;;
-    sparse-checkout) [ "\${1-}" = list ] || "$git" ls-files -z --full-name "$top" | lines ;;
-    filter-branch | filter-repo) "$git" ls-files -z --full-name "$top" | lines ;;
+      if [ -z "$prefix" ] || flag -a --all || [ $# -eq 0 ]; then set -- "$top"; fi
+      "$git" ls-files -z --full-name -- "$@" | lines | under "$prefix" ;;
+    *) [ "\${1-}" = list ] || "$git" ls-files -z --full-name "$top" | lines ;;
   esac
 }
 

@@ -11,16 +11,16 @@ import { runScriptSync } from "../host/read-git.ts";
 import { quote } from "../host/terminals/preamble.ts";
 import type { Bind } from "../host/terminals/sandbox/sandboxed-run.ts";
 import { findProgram } from "../platform/find-program.ts";
-import { entriesOf } from "../platform/paths.ts";
 import type { CommandScope } from "./command-scope.ts";
 import { CHANGING, SCRIPT } from "./git-guard-script.ts";
+import { filesAt } from "./guarded-paths.ts";
 import { PROTECTED_PATTERN, TEMPLATE_PATTERN } from "./protected-paths.ts";
 
 /** Place of git itself where the guard covers its path: the sandbox has an empty folder at `/run`. */
 const REAL_GIT = "/run/.hermes/git";
 
-/** Text of the guard. `git`: program to start. `open`: guarded files (absolute) that git may change. `unpacks`: see below. */
-function guardText(git: string, scope: CommandScope, open: readonly string[], unpacks = ""): string {
+/** Text of the guard. `git`: program to start. `open`: guarded files (absolute) that git may change. */
+function guardText(git: string, scope: CommandScope, open: readonly string[]): string {
   const values = {
     git,
     roots: scope.roots.map((root) => scope.resolvePath(root)).join("\n"),
@@ -28,7 +28,6 @@ function guardText(git: string, scope: CommandScope, open: readonly string[], un
     protected: PROTECTED_PATTERN,
     templates: TEMPLATE_PATTERN,
     input: "",
-    unpacks,
     fetches: "",
   };
   const lines = Object.entries(values).map(([name, value]) => `${name}=${quote(value)}`);
@@ -37,18 +36,12 @@ function guardText(git: string, scope: CommandScope, open: readonly string[], un
 
 /**
  * Guarded files (absolute) that git with these words would change in `folder`; empty where git cannot know. Git answers
- * from the trees that the command would put in place, or compare. `unpacks`: folder (absolute) for the files of `git archive`.
+ * from the trees that the command would put in place, or compare.
  */
-export function filesChangedBy(
-  words: readonly string[],
-  folder: string,
-  scope: CommandScope,
-  unpacks?: string,
-): readonly string[] {
+export function filesChangedBy(words: readonly string[], folder: string, scope: CommandScope): readonly string[] {
   const verb = words.find((word, at) => !word.startsWith("-") && words[at - 1] !== "-c");
   if (verb === undefined || !CHANGING.includes(verb) || gitLayoutSync(folder) === undefined) return [];
-  const text = guardText("git", scope, [], unpacks);
-  const output = runScriptSync(folder, `lists=1\n${text}`, words);
+  const output = runScriptSync(folder, `lists=1\n${guardText("git", scope, [])}`, words);
   return (output ?? "").split("\n").filter((path) => path.startsWith("/"));
 }
 
@@ -93,7 +86,7 @@ export function openedFiles(open: readonly string[]): OpenedFiles {
   const opened = new Set(open);
   const folders = new Map<string, ReadonlySet<string>>();
   const holds = (path: string): boolean => open.some((file) => file.startsWith(`${path}/`));
-  const neighbours = (path: string): readonly string[] => filesBelow(path).filter((file) => !opened.has(file));
+  const neighbours = (path: string): readonly string[] => filesAt(path).filter((file) => !opened.has(file));
   return {
     bindsOf(path, guard) {
       if (opened.has(path)) return [];
@@ -109,11 +102,4 @@ export function openedFiles(open: readonly string[]): OpenedFiles {
       return [...others, ...inside];
     },
   };
-}
-
-function filesBelow(folder: string): readonly string[] {
-  return entriesOf(folder).flatMap((entry) => {
-    const path = join(folder, entry.name);
-    return entry.isDirectory() ? filesBelow(path) : [path];
-  });
 }

@@ -69,17 +69,45 @@ export async function guardedPaths(
   };
 }
 
-/** Settings of git whose value is the path of hooks, or of a file with more settings. */
-const NAMING = /^(?:core\.(?:hookspath|attributesfile)|include\.path|includeif\..*\.path)$/;
-const settings = new FolderCache<readonly string[]>();
+/**
+ * A guarded file with another name that is not guarded, as an archive brings it: a mount guards a name, and the file would
+ * change with the other one. Undefined without one.
+ */
+export function sharedFile({ paths, gits }: GuardedPaths): string | undefined {
+  const ofGit = gits.flatMap((git) => ["config", "config.worktree", "hooks", "info"].map((name) => join(git, name)));
+  const tops = paths.flatMap(({ path }) => (gits.includes(path) ? [] : [path]));
+  const files = [...new Set([...tops, ...ofGit].flatMap(filesAt))].map((path) => ({ path, stat: statOf(path) }));
+  const shared = files.filter(({ stat }) => stat?.isFile() && stat.nlink > 1);
+  return shared.find(({ stat }) => stat && shared.filter((other) => other.stat?.ino === stat.ino).length < stat.nlink)
+    ?.path;
+}
 
-/** Paths that the settings of the repository `top` name, absolute. git is asked again when its settings change. */
+/** The file, or all files below the folder. */
+export function filesAt(path: string): readonly string[] {
+  const stat = statOf(path);
+  if (stat?.isDirectory() !== true) return stat === undefined ? [] : [path];
+  return entriesOf(path).flatMap(({ name }) => filesAt(join(path, name)));
+}
+
+/** Settings of git whose value is the path of hooks, or of a file with more settings. They count whoever made them. */
+const NAMING = /^(?:core\.(?:hookspath|attributesfile)|include\.path|includeif\..*\.path)$/;
+
+/**
+ * Files that the settings of the repository `top` name, absolute: programs that the user's git starts, and more settings; and
+ * the folder of hooks.
+ */
 function namedBySettings(top: string, scope: CommandScope): readonly string[] {
   const layout = gitLayout(top, scope);
   if (layout === undefined) return [];
-  return settings.get(join(layout.common, "config"), () => {
-    const values = (gitSettings(top) ?? []).filter(({ key }) => NAMING.test(key));
-    return values.map(({ key, value }) => resolve(key.startsWith("core.") ? top : layout.common, value));
+  const own = (gitSettings(top) ?? []).filter(
+    ({ scope: of, key }) => of === "local" || of === "worktree" || NAMING.test(key),
+  );
+  return own.flatMap(({ key, value }) => {
+    const path = value.replace(/^~(?=\/)/, homeOf(scope));
+    if (key === "core.hookspath") return [resolve(top, path)];
+    const from = key.startsWith("include") ? layout.common : top;
+    const words = [path, ...path.split(/[\s"'!;]+/)].filter((word) => word !== "");
+    return words.map((word) => resolve(from, word)).filter((file) => statOf(file)?.isFile());
   });
 }
 

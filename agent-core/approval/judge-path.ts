@@ -57,23 +57,39 @@ function absolute(path: string, folders: readonly string[], scope: CommandScope)
   return isAbsolute(path, scope) ? [path] : folders.map((folder) => `${folder}/${path}`);
 }
 
-function judgeUnknown(effect: PathEffect, { record, scope, cwds }: PathJudge): void {
+function judgeUnknown(effect: PathEffect, judge: PathJudge): void {
+  const { record } = judge;
   // The walk has already judged the commands of a process substitution.
   if (effect.path.content !== undefined) return;
+  judgeWithNames(effect, judge);
   if (effect.kind === "read") {
-    if (aroundHome(effect.path.text, scope))
-      record.askAlways(`Reads ${shown(effect.path)}, which may be a file with keys or passwords`);
-    else if (!printsNoText(effect)) {
-      record.readsUnknown = true;
-      for (const path of absolute(effect.path.text, cwds ?? scope.roots, scope))
-        record.noteSecrets(secretsMatching(path, scope));
-    }
+    readUnknown(effect, judge);
     return;
   }
   const verb = { write: "Writes to", delete: "Deletes", permissions: "Changes the permissions of" }[effect.kind];
   const reason = `${verb} ${shown(effect.path)}, a path that is not known before it runs`;
   if (effect.kind === "write") record.askUnknown(reason);
   else record.askAlways(reason);
+}
+
+/** The pieces may be plain names: `/proc/$X/environ`. */
+function judgeWithNames(effect: PathEffect, judge: PathJudge): void {
+  const { record, scope, cwds = scope.roots } = judge;
+  const path = { ...effect.path, text: effect.path.text.replaceAll(UNKNOWN, "x") };
+  for (const target of targetsOf(path, { ...judge, cwds }) ?? []) {
+    if (isOfGateway(target, scope)) record.block(`Uses ${shown(effect.path)}: ${OF_GATEWAY}`);
+    else if (effect.kind === "read") judgeRead(effect, target, judge);
+    else if (effect.kind !== "write") blockCatastrophe(effect, target, judge);
+  }
+}
+
+function readUnknown(effect: ReadEffect, { record, scope, cwds = scope.roots }: PathJudge): void {
+  if (aroundHome(effect.path.text, scope))
+    record.askAlways(`Reads ${shown(effect.path)}, which may be a file with keys or passwords`);
+  else if (!printsNoText(effect)) {
+    record.readsUnknown = true;
+    for (const path of absolute(effect.path.text, cwds, scope)) record.noteSecrets(secretsMatching(path, scope));
+  }
 }
 
 /** True when the known start of a path leads below the home or to a folder around it. */
@@ -126,29 +142,29 @@ function judgeRead(effect: ReadEffect, target: string, { scope, record }: PathJu
 }
 
 function judgeWrite(effect: PathEffect, target: string, { scope, record }: PathJudge): void {
-  const device = deviceOf(target) ?? deviceOf(scope.resolvePath(target));
-  if (device === "harmless") return;
-  if (device === "raw") {
-    record.block(`Writes straight to the disk ${shown(effect.path)}`);
-    return;
+  const what = `Writes to ${shown(effect.path)}`;
+  switch (deviceOf(target) ?? deviceOf(scope.resolvePath(target))) {
+    case "harmless":
+      return;
+    case "raw":
+      record.block(`${what}: it is a disk`);
+      return;
+    case "power":
+      record.block(`${what}, which can stop the machine`);
+      return;
+    case "network":
+      record.ask(`Sends data through ${shown(target)}`);
+      return;
+    case undefined: {
+      const reason = effect.path.glob ? protectedPatternReason(target, scope) : protectedReason(target, scope);
+      if (reason !== undefined) {
+        record.needs("outside");
+        record.askAlways(`${what}: ${reason}`);
+        // The sandbox does not hold it either: the other name is the same file.
+      } else if (effect.path.glob ? matchesSharedFile(target, scope) : hasOtherName(target, scope))
+        record.askAlways(`${what}, a hard link to a file with another name`);
+    }
   }
-  if (device === "power") {
-    record.block(`Writes to ${shown(effect.path)}, which can stop the machine`);
-    return;
-  }
-  if (device === "network") {
-    record.ask(`Sends data through ${shown(target)}`);
-    return;
-  }
-  const reason = effect.path.glob ? protectedPatternReason(target, scope) : protectedReason(target, scope);
-  if (reason === undefined) {
-    // The sandbox does not hold it either: the other name is the same file.
-    const isShared = effect.path.glob ? matchesSharedFile(target, scope) : hasOtherName(target, scope);
-    if (isShared) record.askAlways(`Writes to ${shown(effect.path)}, a hard link to a file with another name`);
-    return;
-  }
-  record.needs("outside");
-  record.askAlways(`Writes to ${shown(effect.path)}: ${reason}`);
 }
 
 const SEPARATOR = /[=:,@]/;
@@ -218,20 +234,11 @@ function judgeRemoval(effect: Removal, target: string, { scope, record }: PathJu
   const { path, recursive } = effect;
   const moves = effect.kind === "delete" && effect.moves === true;
   const what = describe(effect);
-  const device = deviceOf(target);
-  if (device === "harmless") {
-    record.askAlways(`${what}: it is a device of the system`);
-    return;
-  }
-  if (device === "raw") {
+  if (deviceOf(target) === "raw") {
     record.block(`${what}: it is a disk`);
     return;
   }
-  const wiped = catastrophicReason(target, path.glob, scope);
-  if (wiped !== undefined && (recursive || path.glob)) {
-    record.block(`${what}: that is ${wiped}`);
-    return;
-  }
+  if (blockCatastrophe(effect, target, { scope, record })) return;
   const reason = reasonAgainstRemoval(target, path.glob, scope);
   if (reason !== undefined) {
     record.needs("outside");
@@ -244,6 +251,14 @@ function judgeRemoval(effect: Removal, target: string, { scope, record }: PathJu
   }
   if (moves || (effect.kind === "permissions" && !recursive) || isTemporary(target, path.glob, scope)) return;
   record.ask(what);
+}
+
+/** True when the removal takes all of a system or a home, and is blocked. */
+function blockCatastrophe(effect: Removal, target: string, { scope, record }: Omit<PathJudge, "cwds">): boolean {
+  const { glob } = effect.path;
+  const wiped = effect.recursive || glob ? catastrophicReason(target, glob, scope) : undefined;
+  if (wiped !== undefined) record.block(`${describe(effect)}: that is ${wiped}`);
+  return wiped !== undefined;
 }
 
 function reasonAgainstRemoval(target: string, glob: boolean, scope: CommandScope): string | undefined {

@@ -24,16 +24,14 @@ export function findTextDefect(command: string): TextDefect | undefined {
   }
   const hidden = new Set(command.replace(EMOJI, "").match(HIDDEN) ?? []);
   if (hidden.size === 0) return undefined;
-  const codes = [...hidden].slice(0, 5).map(codeOf);
+  const codes = [...hidden]
+    .slice(0, 5)
+    .map((each) => `U+${each.codePointAt(0)?.toString(16).toUpperCase().padStart(4, "0")}`);
   return {
     level: "ask",
     reason: `The command has invisible characters: ${codes.join(", ")}`,
     readable: true,
   };
-}
-
-function codeOf(character: string): string {
-  return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
 }
 
 export type ParsedCommand =

@@ -14,16 +14,16 @@ import {
   deny,
   type Effect,
   type PolicyContext,
+  refusal,
 } from "./decision.ts";
 import { decideBrowse, decideFetch, decideSending, overBudget, secretQuestion } from "./egress.ts";
-import type { Grant, GrantOffer } from "./grants.ts";
+import type { GrantOffer } from "./grants.ts";
 import { otherNameReason } from "./judge-path.ts";
 import { exportedVariables, hashOf, isData } from "./project-scripts.ts";
 import { protectedReason } from "./protected-paths.ts";
 import { isHiddenFolder, outsideReason } from "./read-places.ts";
 import { isPlainRepository } from "./repository.ts";
-import { plainReaders } from "./rules/looks.ts";
-import { textFilters } from "./rules/programs.ts";
+import { plainReaders, textFilters } from "./rules/looks.ts";
 import { isOfGateway, OF_GATEWAY, secretReason } from "./secret-paths.ts";
 import { type CommandPart, widerReach } from "./shell/recorder.ts";
 import { decideUnread } from "./unread-command.ts";
@@ -86,13 +86,10 @@ function decideRead(paths: readonly string[], context: PolicyContext): Decision 
 }
 
 function decideEdit(paths: readonly string[], context: PolicyContext): Decision {
-  const { mode, trusted, scope } = context;
-  if (!trusted) {
-    return deny("The user has not trusted this workspace, so nothing is written in it. Answer with what you can read.");
-  }
-  if (mode === "plan") {
-    return deny("Plan mode is read-only: nothing is written. Describe the change in your plan instead.");
-  }
+  const { mode, scope } = context;
+  const untrusted = "nothing is written in it. Answer with what you can read.";
+  const refused = refusal(context, untrusted, "nothing is written. Describe the change in your plan instead.");
+  if (refused) return refused;
   const guarded = reasonsOf(paths, (path) => protectedReason(path, scope) ?? otherNameReason(path, scope));
   const asking =
     mode === "ask"
@@ -107,9 +104,7 @@ function decideEdit(paths: readonly string[], context: PolicyContext): Decision 
   return guarded.length > 0 ? asProtected(decision) : decision;
 }
 
-type Knowledge = { readonly plan: string; readonly reason: string; readonly grant: GrantOffer };
-
-const KNOWLEDGE: Readonly<Record<"memory" | "skill", Knowledge>> = {
+const KNOWLEDGE = {
   memory: {
     plan: "nothing is remembered. Put the fact into your plan instead.",
     reason: "Every later session begins with the memory",
@@ -123,32 +118,30 @@ const KNOWLEDGE: Readonly<Record<"memory" | "skill", Knowledge>> = {
 };
 
 function decideKnowledge(effect: Extract<Effect, { kind: "memory" | "skill" }>, context: PolicyContext): Decision {
-  const { mode, trusted } = context;
   const { plan, reason, grant } = KNOWLEDGE[effect.kind];
-  if (!trusted) return deny("The user has not trusted this workspace, so nothing from it is remembered.");
-  if (mode === "plan") return deny(`Plan mode is read-only: ${plan}`);
+  const refused = refusal(context, "nothing from it is remembered.", plan);
+  if (refused) return refused;
   const isFromTools = effect.kind === "memory" && effect.isFromTools === true;
-  if (mode === "auto" && !isFromTools) return ALLOW;
+  if (context.mode === "auto" && !isFromTools) return ALLOW;
   const source = isFromTools ? ["The text comes from a file, a page or a command, not from you"] : [];
   return askUnlessGranted([reason, ...source], grant, context);
 }
 
 /** Asks in every mode, and no answer lasts: the user knows each job that works without them. */
-function decideJob(reasons: readonly string[], { mode, trusted }: PolicyContext): Decision {
-  if (!trusted) return deny("The user has not trusted this workspace, so no job is planned from it.");
-  if (mode === "plan") return deny("Plan mode is read-only: no job is planned. Describe it in your plan instead.");
-  return { kind: "ask", reasons, grant: undefined, isProtected: true };
+function decideJob(reasons: readonly string[], context: PolicyContext): Decision {
+  const plan = "no job is planned. Describe it in your plan instead.";
+  const asks: Decision = { kind: "ask", reasons, grant: undefined, isProtected: true };
+  return refusal(context, "no job is planned from it.", plan) ?? asks;
 }
 
 function decideForeign(
   { origin, originName, tool, readOnly, args }: Extract<Effect, { kind: "foreign" }>,
   context: PolicyContext,
 ): Decision {
-  const { mode, trusted } = context;
-  if (!trusted) return deny(`The user has not trusted this workspace, so no tool of ${originName} runs in it.`);
-  if (mode === "plan" && !readOnly) {
-    return deny("Plan mode is read-only: this tool may change something. Put the call into your plan instead.");
-  }
+  const { mode } = context;
+  const plan = readOnly ? undefined : "this tool may change something. Put the call into your plan instead.";
+  const refused = refusal(context, `no tool of ${originName} runs in it.`, plan);
+  if (refused) return refused;
   const sent = [String(JSON.stringify(args))];
   const leak = secretQuestion(sent, { to: ` to ${originName}` }, context);
   if (leak !== undefined) return leak;
@@ -180,10 +173,9 @@ function shownPath(path: string, { cwd }: CommandScope): string {
 type CommandEffect = Extract<Effect, { kind: "command" }>;
 
 function decideCommand(effect: CommandEffect, context: PolicyContext): Decision {
-  const { mode, trusted, scope, asks, sandbox } = context;
-  if (!trusted) {
-    return deny("The user has not trusted this workspace, so no command runs in it. Answer with what you can read.");
-  }
+  const { mode, scope, asks, sandbox } = context;
+  const refused = refusal(context, "no command runs in it. Answer with what you can read.");
+  if (refused) return refused;
   const verdict = judgeCommand(effect.command, scope);
   if (verdict.level === "block") {
     return deny(`This command is blocked in every mode: ${verdict.reasons[0] ?? ""}. Do not try it another way.`);
@@ -201,12 +193,14 @@ function decideCommand(effect: CommandEffect, context: PolicyContext): Decision 
   if (mode === "plan" && !onlyReads) return decideInPlan(verdict, effect, context);
   const byMode = (): Decision => (onlyReads ? ALLOW : decideByMode(verdict, context));
   const decision = decideSending(sandbox ? decideInSandbox(verdict, effect, context) : byMode(), verdict, context);
-  return withScripts(withTree(withSecrets(decision, verdict, context), verdict), verdict);
+  return withFacts(withTree(withSecrets(decision, verdict, context), verdict), verdict);
 }
 
-function withScripts(decision: Decision, { parts }: CommandVerdict): Decision {
+/** The rows of a grant change with what decides the effect: the text of a script, a cluster, a remote. */
+function withFacts(decision: Decision, { parts }: CommandVerdict): Decision {
   const scripts = parts.flatMap((part) => part.scripts);
-  return scripts.length === 0 ? decision : { ...decision, judged: contentHash(scripts) };
+  const rows = decision.kind === "ask" ? (decision.grant?.map(({ row }) => row) ?? []) : [];
+  return scripts.length + rows.length === 0 ? decision : { ...decision, judged: contentHash([scripts, rows]) };
 }
 
 /**
@@ -245,11 +239,7 @@ function withSecrets(decision: Decision, verdict: CommandVerdict, context: Polic
   const reading = pathGrant("reading", asking);
   if (isWhole && context.grants.covers(reading)) return decision;
   const named = [...asking.map(({ path }) => path), ...(isWhole ? [] : ["…"])].join(", ");
-  return askToo(
-    decision,
-    `May print ${named}: such files usually hold keys or passwords`,
-    isWhole ? reading : undefined,
-  );
+  return askToo(decision, `May print ${named}: ${PRINTED}`, isWhole ? reading : undefined);
 }
 
 /** Programs that read do no more where nothing can be written, also with an option that no rule lists. */
@@ -273,6 +263,7 @@ function askToo(decision: Decision, reason: string, grant: GrantOffer | undefine
 }
 
 const MAX_SECRETS = 5;
+const PRINTED = "such files usually hold keys or passwords, or belong to another repository";
 
 /** Each command runs in the sandbox as far as it can; a command that needs more asks. */
 function decideInSandbox(
@@ -356,7 +347,7 @@ function askForParts(verdict: CommandVerdict, needs: (part: CommandPart) => bool
 }
 
 /** Without a sandbox, code that the agent wrote asks once in a workspace before it runs. */
-function ownCode(verdict: CommandVerdict, { sandbox, scope, written }: PolicyContext): OwnCode | undefined {
+function ownCode(verdict: CommandVerdict, { sandbox, scope, written }: PolicyContext) {
   const root = scope.roots.find((each) => partsBelow(each, scope.cwd) !== undefined) ?? scope.cwd;
   if (!verdict.runsProject || sandbox) return undefined;
   const files = [...(written ?? [])].filter((path) => partsBelow(root, path) !== undefined && !isData(path));
@@ -365,5 +356,3 @@ function ownCode(verdict: CommandVerdict, { sandbox, scope, written }: PolicyCon
   const key = { row: `running: code that the agent changed in ${root}` };
   return { reason: `Runs code that the agent changed: ${shown.join(", ")}${files.length > 3 ? ", …" : ""}`, key };
 }
-
-type OwnCode = { readonly reason: string; readonly key: Grant };

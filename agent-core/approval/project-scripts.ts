@@ -1,25 +1,17 @@
 /** Scripts of a project that a command runs by name: package scripts and shell scripts. */
 import { createHash } from "node:crypto";
-import { closeSync, constants, existsSync, fstatSync, openSync, readSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import * as z from "zod";
+import { readRegular } from "./workspace-file.ts";
 
 const MAX_SCRIPT = 65_536;
 
+/** Text of a file as a shell reads it; undefined when it is no file, is too long or has a NUL character. */
 export function readScript(path: string): string | undefined {
-  let file: number | undefined;
-  try {
-    file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK); // a pipe without a writer must not block
-    if (!fstatSync(file).isFile()) return undefined;
-    const buffer = Buffer.alloc(MAX_SCRIPT + 1);
-    const length = readSync(file, buffer, 0, buffer.length, 0);
-    const text = buffer.toString("utf8", 0, length);
-    return length > MAX_SCRIPT || text.includes("\0") ? undefined : text;
-  } catch {
-    return undefined; // missing, a folder, or not readable: nothing is known about it
-  } finally {
-    if (file !== undefined) closeSync(file);
-  }
+  const read = readRegular(path, { isOwn: true, maxBytes: MAX_SCRIPT });
+  const text = read.ok ? read.bytes.toString("utf8") : undefined;
+  return text?.includes("\0") ? undefined : text;
 }
 
 /** True for the name of a file that no program runs. */

@@ -99,7 +99,7 @@ export function protectedReason(path: string, scope: CommandScope): string | und
     homeDotReason(real, scope) ??
     nameReason(place.kind === "workspace" ? place.below : []) ??
     nameReason(partsInWorkspace(written, scope)) ??
-    placeReason(place.kind, { written, real }, scope)
+    (place.kind === "workspace" || place.kind === "temp" ? undefined : outsideText(written, real, scope))
   );
 }
 
@@ -140,15 +140,6 @@ function homeDotReason(real: string, scope: CommandScope): string | undefined {
   const place = placeOf(real, scope);
   if (place.kind === "workspace" && partsBelow(home, place.base)?.[0]?.startsWith(".")) return undefined;
   return `programs keep their settings and data in ~/${below[0]}`;
-}
-
-function placeReason(
-  kind: "workspace" | "temp" | "home" | "outside",
-  { written, real }: { readonly written: string; readonly real: string },
-  scope: CommandScope,
-): string | undefined {
-  if (kind === "workspace" || kind === "temp") return undefined;
-  return outsideText(written, real, scope);
 }
 
 /** A link in the workspace names its target: its own path looks like one of the workspace. */

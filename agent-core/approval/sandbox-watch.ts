@@ -77,7 +77,8 @@ export class SandboxWatch {
     if (held.installs) await this.#checkPackages();
     const before = await this.#guardedPaths();
     const tips = new Map<string, Tips>();
-    for (const git of isShared(held) ? before.used : []) {
+    const isShared = held.git === "commits" || held.git === "all but packs";
+    for (const git of isShared ? before.used : []) {
       await packObjects(git);
       tips.set(git, await tipsOf(git));
     }
@@ -221,10 +222,6 @@ export class SandboxWatch {
     }
     return notes;
   }
-}
-
-function isShared({ git }: Held): boolean {
-  return git === "commits" || git === "all but packs";
 }
 
 function movedNote(name: string, was: string | undefined, isBack: boolean): string {

@@ -9,13 +9,6 @@ import type { Recorder } from "./shell/recorder.ts";
 
 type UnreadLanguage = Exclude<ShellLanguage, "sh">;
 
-const NAMES: Readonly<Record<UnreadLanguage, string>> = {
-  powershell: "PowerShell",
-  cmd: "cmd",
-  fish: "fish",
-  nushell: "Nushell",
-};
-
 const WORDS = /[^\s"'`;|&(){}<>,=@[\]]+/g;
 
 const START = String.raw`^\s*(?:cmd\s+/c\s+|[%&.]\s*)*(?:\S*[\\/])?`;
@@ -34,7 +27,9 @@ export function judgeUnread(
   record: Recorder,
 ): void {
   const what =
-    powerShell === undefined ? `${NAMES[language]} commands, so it asks for each one` : "this line of PowerShell";
+    powerShell === undefined
+      ? `${language === "powershell" ? "PowerShell" : language} commands, so it asks for each one`
+      : "this line of PowerShell";
   if (record.isFullyParsed) record.markUnparsed(`Hermes cannot read ${what}`);
   // A quoted text with spaces is one word, and none of its parts starts a program.
   const bare = line

@@ -47,13 +47,24 @@ export function findByItself(path: string, limits: FileLimits): FoundFile | Refu
 export function readByItself(path: string, limits: FileLimits): (FoundFile & { readonly text: string }) | RefusedFile {
   const found = findByItself(path, limits);
   if (!found.ok) return found;
+  // The path may have become a link since.
+  const read = readRegular(found.path, limits, constants.O_NOFOLLOW);
+  if (!read.ok) return read;
+  const text = decodeText(read.bytes);
+  return text === undefined ? { ok: false, reason: "it is not UTF-8 text" } : { ...found, text };
+}
+
+/** Bytes of a regular file. Never throws, and never waits for a pipe. */
+export function readRegular(
+  path: string,
+  limits: FileLimits,
+  flags = 0,
+): { readonly ok: true; readonly bytes: Buffer } | RefusedFile {
   let file: number | undefined;
   try {
-    // The path may have become a pipe or a link since.
-    file = openSync(found.path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
+    file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | flags);
     const reason = kindReason(fstatSync(file), limits);
-    const text = reason === undefined ? decodeText(readFileSync(file)) : undefined;
-    return text === undefined ? { ok: false, reason: reason ?? "it is not UTF-8 text" } : { ...found, text };
+    return reason === undefined ? { ok: true, bytes: readFileSync(file) } : { ok: false, reason };
   } catch (error) {
     return refusal(error);
   } finally {

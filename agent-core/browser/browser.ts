@@ -59,7 +59,7 @@ export class Browser {
           : `browser.executable in config.yaml is ${JSON.stringify(settings.executable)}, and there is no such program. The user can correct or remove it.`,
       );
     }
-    const proxy = new AddressProxy(addressGuard(settings.allowPrivate ?? false));
+    const proxy = new AddressProxy(addressGuard(settings.allowPrivateUrls ?? false));
     try {
       const user = { port: await proxy.listen(), username: PROXY_USER, password: proxy.password };
       const started = await startBrowser({ executable, headless: settings.headless ?? true, proxy: user });
@@ -250,12 +250,18 @@ export class Browser {
       const cause = refused === undefined ? [`The page did not open: ${failure}.`] : [];
       return { ok: false, text: [...cause, ...this.#takeNotes()].join("\n") };
     }
-    const [content, picture] = [await this.#content("view"), await this.#read(smallPicture)];
-    return { ...content, picture };
+    const [text, picture] = [await this.#readAs("view"), await this.#read(smallPicture)];
+    // On a busy machine a pop-up comes when the page before it has settled.
+    if (page !== this.#current) return this.#report(signal, failure);
+    return { ...this.#wrapped(text), picture };
   }
 
   async #content(kind: SnapshotKind): Promise<Report> {
-    return this.#wrapped(await this.#read((page) => readPage(page, kind, this.#folder)));
+    return this.#wrapped(await this.#readAs(kind));
+  }
+
+  #readAs(kind: SnapshotKind): Promise<string> {
+    return this.#read((page) => readPage(page, kind, this.#folder));
   }
 
   /** The text and the events since the last call, as foreign data. */

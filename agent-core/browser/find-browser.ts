@@ -1,18 +1,9 @@
 /** Browser of the user for the browser tools: the setting `browser.executable`, or else the known places of each system. */
 import { join } from "node:path";
+import type { Config } from "../config/sections.ts";
 import { canRun, findProgram } from "../platform/find-program.ts";
 
-/** Section `browser` of config.yaml, and `web.allow_private_urls`. */
-export type BrowserSettings = {
-  /** Path or name of the program. Default: the user's Chrome, Chromium or Edge. */
-  readonly executable?: string | undefined;
-  /** Without a window. Default true. */
-  readonly headless?: boolean | undefined;
-  /** An unused browser ends after this time. Seconds; default 600. */
-  readonly idleSeconds?: number | undefined;
-  /** Pages may come from private networks. Default false. */
-  readonly allowPrivate?: boolean | undefined;
-};
+export type BrowserSettings = Partial<Config["browser"]>;
 
 /** On PATH, the user's usual browser first. */
 const PROGRAMS = [

@@ -62,8 +62,8 @@ export class SessionBrowser {
       await this.end();
       throw new Error(`${messageOf(error)}. The browser was closed; browser_navigate starts a new one.`);
     } finally {
-      const { idleSeconds = sectionDefault("browser").inactivityTimeout } = this.#settings;
-      this.#idle = setTimeout(() => void this.end(), idleSeconds * 1_000).unref();
+      const { inactivityTimeout = sectionDefault("browser").inactivityTimeout } = this.#settings;
+      this.#idle = setTimeout(() => void this.end(), inactivityTimeout * 1_000).unref();
     }
   }
 

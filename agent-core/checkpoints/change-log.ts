@@ -92,6 +92,12 @@ export class ChangeLog {
     return this.#changes.findLast((change) => change.path === path)?.after;
   }
 
+  /** True when a restore of the message at `position` finds the file's content, whatever followed its first change. */
+  isRevertible(path: string, position: number): boolean {
+    const first = this.#changes.find((change) => change.path === path && change.position >= position);
+    return first !== undefined && (first.lacks === undefined || first.lacks === NOT_COPIED);
+  }
+
   /** Limits of restores to the message at `position`, one sentence each. Undefined when no command ran since. */
   limitsSince(position: number): readonly string[] | undefined {
     const since = this.#limits.filter((limit) => limit.position > position);

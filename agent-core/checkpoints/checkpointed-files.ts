@@ -172,7 +172,9 @@ async function stateAfter(
   signal: AbortSignal,
 ): Promise<FileState | null | undefined> {
   const known = written?.ok === true ? written.disk : undefined;
-  const found = known === undefined || isLarge(known.entry) ? await readDiskState(path) : (known.entry ?? ABSENT);
+  // Large files are known by size and date, which only the disk has.
+  const isLarge = known?.entry?.kind === "file" && known.entry.bytes.length > MAX_KEPT_BYTES;
+  const found = known === undefined || isLarge ? await readDiskState(path) : (known.entry ?? ABSENT);
   const state = stateOf(found);
   if (state === undefined || written?.ok !== true) return state;
   if (found.kind === "file") storeLater(found.bytes);
@@ -196,11 +198,6 @@ async function unsavedText(
   if (shown === null || (found.kind === "file" && textOf(found.bytes) === shown)) return undefined;
   const read = await files.readText(path, signal).catch(() => undefined);
   return read?.ok === true && read.source === "editor" ? read.text : undefined;
-}
-
-/** Large files are known by size and date, which only the disk has. */
-function isLarge(entry: DiskState | null): boolean {
-  return entry?.kind === "file" && entry.bytes.length > MAX_KEPT_BYTES;
 }
 
 /** Folders that do not exist yet, the outermost first. */

@@ -57,8 +57,8 @@ export class CommandWatch {
   readonly #mirror: Mirror;
   /** Last scan of the workspace. */
   #known: Scan | undefined;
-  /** Commands whose changes are logged. */
-  readonly #running = new Set<WatchedCommand>();
+  /** Commands whose changes are logged, with the positions at which they began. */
+  readonly #running = new Map<WatchedCommand, number>();
   #isOff: boolean = false;
   /** Scans run one after the other. */
   #scanning: Promise<unknown> = Promise.resolve();
@@ -113,7 +113,7 @@ export class CommandWatch {
         await (this.#running.size === 0 ? this.#scanAndCopy() : this.#logChanges(position));
       } finally {
         if (!this.#isOff) {
-          this.#running.add(command);
+          this.#running.set(command, position);
           log.command({ source, phase: "begin", position });
         }
       }
@@ -306,7 +306,8 @@ export class CommandWatch {
 
   /** Logs the changes since the last scan as those of the commands that run. Gives the limits of a restore of them. */
   async #logChanges(position: number): Promise<readonly string[]> {
-    const commands = [...this.#running];
+    const commands = [...this.#running.keys()];
+    const since = Math.min(...this.#running.values());
     const before = this.#known;
     const after = await this.#runScan();
     this.#known = after;
@@ -323,15 +324,21 @@ export class CommandWatch {
       const paths = changed.slice(at, at + FILES_AT_ONCE);
       const scans = { before, after, position };
       const changes = await Promise.all(paths.map((path) => this.#changeOf(path, scans, commands)));
-      for (const change of changes.filter((each) => each !== undefined)) {
-        this.#options.log.add(change);
-        if (change.lacks !== undefined) unknown.push(`${change.path} (${change.lacks})`);
-      }
+      for (const change of changes) unknown.push(...this.#add(change, since));
     }
     this.#copyFromGit();
     await this.#copy(after, before);
     this.#tellOnce("A restore cannot revert the changes of a command in", unknown);
     return this.#outside(before, after);
+  }
+
+  /** Names the file when a restore of what happened since the position `since` lacks its earlier content. */
+  #add(change: NewChange | undefined, since: number): readonly string[] {
+    const { log } = this.#options;
+    if (change === undefined) return [];
+    log.add(change);
+    const isKnown = change.lacks === undefined || log.isRevertible(change.path, since);
+    return isKnown ? [] : [`${change.path} (${change.lacks})`];
   }
 
   /** Limits of a restore of what lies outside of the scans. */

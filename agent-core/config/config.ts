@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { parseEnv } from "node:util";
 import type * as z from "zod";
 import { messageOf } from "../platform/errors.ts";
+import { isRecord } from "../platform/json.ts";
 import { readTextSync } from "../platform/text-file.ts";
 import { accountFile, type Environment } from "./home.ts";
 import { sectionDefault } from "./section-defaults.ts";
@@ -125,12 +126,8 @@ function readSection(
   return others.success ? others.data : sectionDefault(name);
 }
 
-function isMapping(value: unknown): value is object {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 function withoutKeys(value: unknown, names: ReadonlySet<PropertyKey | undefined>): unknown {
-  if (!isMapping(value)) return undefined;
+  if (!isRecord(value)) return undefined;
   return Object.fromEntries(Object.entries(value).filter(([name]) => !names.has(name)));
 }
 
@@ -141,7 +138,7 @@ const SETTING_LEVELS = 2;
 function withoutEmpty(value: unknown, levels = SETTING_LEVELS): unknown {
   if (value === null || value === "") return undefined;
   if (typeof value !== "object") return value;
-  if (Array.isArray(value)) return value.map((item) => (isMapping(item) ? withoutEmpty(item, 1) : item));
+  if (Array.isArray(value)) return value.map((item) => (isRecord(item) ? withoutEmpty(item, 1) : item));
   if (levels === 0) return value;
   const entries = Object.entries(value).map(([name, item]) => [name, withoutEmpty(item, levels - 1)] as const);
   return Object.fromEntries(entries.filter(([, item]) => item !== undefined));
@@ -161,7 +158,7 @@ async function readYaml(path: string, errors: string[]): Promise<Record<string, 
   const { parseYaml } = await import("./yaml.ts");
   try {
     const value = parseYaml(text) ?? {}; // a file of comments is null
-    if (isMapping(value)) return { ...value };
+    if (isRecord(value)) return { ...value };
     errors.push(`${path} is not a mapping of settings. ${UNREADABLE}`);
   } catch (error) {
     errors.push(`${path} is not valid YAML (${firstLine(error).replace(/:$/, "")}). ${UNREADABLE}`);

@@ -158,7 +158,7 @@ const compressionSection = group({
   threshold: setting("Share of the window at which a new turn compresses.", share.default(0.5)),
   soft_limit: setting("Share of the window from which the context counts as nearly full.", share.default(0.7)),
   hard_limit: setting("Share of the window that no request exceeds.", share.default(0.85)),
-  target: setting("Share of the window after a compression. Default: 60 % of the threshold.", share.optional()),
+  target: setting("Share of the window after a compression. Default: 60% of the threshold.", share.optional()),
   protect_last_n: setting("Newest messages that stay.", count.default(DEFAULT_PROTECTED)),
   strategy: setting("Choice of what goes.", z.enum(["summary", "recency", "importance", "hybrid"]).default("summary")),
 });
@@ -190,7 +190,7 @@ const memorySection = group({
 const learningSection = group({
   enabled: setting("`off`: nothing is learnt, and nothing that was learnt reaches a prompt.", onOff.default(true)),
   consolidation: setting("Facts, preferences and episodes from ended sessions.", onOff.default(true)),
-  distillation: setting("Skills from repeated tasks, daily.", onOff.default(true)),
+  distillation: setting("Skills from repeated tasks, daily. It needs `consolidation`.", onOff.default(true)),
   report: setting("Report on the agent's work, daily.", onOff.default(true)),
   use: setting("`off`: the loops write, and nothing that was learnt reaches a prompt.", onOff.default(true)),
   daily_tokens: setting("Limit of the tokens that learning uses in a day.", count.default(200_000)),

@@ -7,7 +7,12 @@ import { makeFolder } from "../platform/make-folder.ts";
 import { switchesFile } from "./home.ts";
 import { readJsonFile, writeJsonFile } from "./home-file.ts";
 
-const switchSchema = z.object({ isOn: z.boolean().exactOptional(), toolsOff: z.array(z.string()).default([]) });
+const switchSchema = z.object({
+  isOn: z.boolean().exactOptional(),
+  toolsOff: z.array(z.string()).default([]),
+  /** Problem of a server that the user has read, in any session. */
+  shownProblem: z.string().optional(),
+});
 
 const fileSchema = z.object({ version: z.literal(1), switches: z.record(z.string(), switchSchema) });
 
@@ -29,26 +34,19 @@ export class Switches {
     return switches;
   }
 
-  /** Undefined while the user has not switched the extension. */
-  isOn(id: string): boolean | undefined {
-    return this.#switches.get(id)?.isOn;
+  /** State of an extension; empty while the user has switched nothing. */
+  get(id: string): Switch {
+    return this.#switches.get(id) ?? { toolsOff: [] };
   }
 
-  /** Tools that the user switched off, by the server's names. */
-  toolsOff(id: string): readonly string[] {
-    return this.#switches.get(id)?.toolsOff ?? [];
-  }
-
-  /** Rejects when writing fails. */
-  set(id: string, isOn: boolean): Promise<void> {
-    return this.#change(id, (before) => ({ ...before, isOn }));
-  }
-
-  /** Rejects when writing fails. */
-  setTool(id: string, tool: string, isOn: boolean): Promise<void> {
-    return this.#change(id, (before) => {
-      const others = before.toolsOff.filter((name) => name !== tool);
-      return { ...before, toolsOff: isOn ? others : [...others, tool] };
+  /** Rejects when writing fails. Reads the file again before, and so keeps the changes of other processes. */
+  async set(id: string, change: (before: Switch) => Partial<Switch>): Promise<void> {
+    makeFolder(dirname(this.#path), 0o700);
+    await withLock(`${this.#path}.lock`, async () => {
+      await this.#read();
+      const before = this.get(id);
+      this.#switches = new Map([...this.#switches, [id, { ...before, ...change(before) }]]);
+      await writeJsonFile(this.#path, { version: 1, switches: Object.fromEntries(this.#switches) });
     });
   }
 
@@ -56,15 +54,5 @@ export class Switches {
     if (!existsSync(this.#path)) return; // most users switch nothing, and a failed read takes far longer
     const switches = fileSchema.safeParse(await readJsonFile(this.#path)).data?.switches ?? {};
     this.#switches = new Map(Object.entries(switches));
-  }
-
-  /** Reads the file again before the write, and so keeps the changes of other processes. */
-  async #change(id: string, change: (before: Switch) => Switch): Promise<void> {
-    makeFolder(dirname(this.#path), 0o700);
-    await withLock(`${this.#path}.lock`, async () => {
-      await this.#read();
-      this.#switches = new Map([...this.#switches, [id, change(this.#switches.get(id) ?? { toolsOff: [] })]]);
-      await writeJsonFile(this.#path, { version: 1, switches: Object.fromEntries(this.#switches) });
-    });
   }
 }

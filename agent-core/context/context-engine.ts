@@ -1,6 +1,6 @@
 /** Context engine: decides when a conversation is too long, and what to drop. A library user can pass another one. */
 import { sectionDefault } from "../config/section-defaults.ts";
-import { type CompressionPlan, type CompressionRequest, planCompression } from "./plan-compression.ts";
+import type { CompressionPlan, CompressionRequest } from "./plan-compression.ts";
 import { strategyOf } from "./strategies.ts";
 
 export type ContextState = {
@@ -67,7 +67,9 @@ export function defaultEngine(limits = defaultLimits(), strategyName = "summary"
     summarizes: strategy.summarizes,
     shouldCompress: ({ used, window, isNewTurn }) => used >= window * (isNewTurn ? threshold : hardLimit),
     target: (window) => Math.round(window * target),
-    plan: (room) =>
-      planCompression({ ...room, strategy, ...(protectedMessages !== undefined && { protectedMessages }) }),
+    async plan(room) {
+      const { planCompression } = await import("./plan-compression.ts");
+      return planCompression({ ...room, strategy, ...(protectedMessages !== undefined && { protectedMessages }) });
+    },
   };
 }

@@ -32,8 +32,10 @@ export async function runStdio(args: readonly string[]): Promise<number> {
       return 0;
     case "--check":
       return (await import("./setup.ts")).checkSetup(process.env);
-    case "--setup":
-      return runSetUp();
+    case "--setup": {
+      const [{ setUp }, { terminalDialog }] = await Promise.all([import("./setup.ts"), import("./terminal-dialog.ts")]);
+      return setUp(process.env, terminalDialog(process.stdin, process.stdout));
+    }
     case "--help":
       process.stdout.write(HELP);
       return 0;
@@ -41,11 +43,6 @@ export async function runStdio(args: readonly string[]): Promise<number> {
       process.stderr.write(`hermes-acp: unknown option ${option}.\n${HELP}`);
       return 1;
   }
-}
-
-async function runSetUp(): Promise<number> {
-  const [{ setUp }, { terminalDialog }] = await Promise.all([import("./setup.ts"), import("./terminal-dialog.ts")]);
-  return setUp(process.env, terminalDialog(process.stdin, process.stdout));
 }
 
 async function serveStdio(): Promise<number> {

@@ -39,7 +39,8 @@ export function nodeFiles(tools: readonly ToolSchema[], channel: Channel): reado
   ];
   const functions = Object.entries(toolFunctions(tools)).map(
     ([name, parameters]) =>
-      `export const ${identifier(name)} = tool(${JSON.stringify(name)}, ${JSON.stringify(parameters)});`,
+      // Names of MCP tools may have hyphens.
+      `export const ${name.replaceAll("-", "_")} = tool(${JSON.stringify(name)}, ${JSON.stringify(parameters)});`,
   );
   return [
     { path: "node_modules/hermes_tools/package.json", text: '{ "type": "module", "exports": "./index.js" }\n' },
@@ -61,11 +62,6 @@ const objectSchema = z.object({ properties: z.record(z.string(), z.unknown()) })
 
 function parameterNames({ parameters }: ToolSchema): readonly string[] {
   return Object.keys(objectSchema.safeParse(parameters).data?.properties ?? {});
-}
-
-/** Name of the function: names of MCP tools may have hyphens. */
-function identifier(name: string): string {
-  return name.replaceAll("-", "_");
 }
 
 /** Folder of the programs in other languages; set by esbuild. */

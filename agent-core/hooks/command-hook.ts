@@ -14,9 +14,9 @@ export const MAX_TIMEOUT_SECONDS = 300;
 
 /**
  * Outer shell between the hook and this process, so that a hook that kills its parent kills the shell. The inner shell
- * runs the command; the outer one exits with its code.
+ * runs the command, as in Claude Code bash where there is one; the outer one exits with its code.
  */
-const OUTER = 'sh -c "$1"; exit $?';
+const OUTER = 'inner=$(command -v bash || echo sh); "$inner" -c "$1"; exit $?';
 
 /** A hook of a configuration file. */
 export type CommandHook = {
@@ -55,7 +55,7 @@ export function homeHook(definition: CommandHook, place: CommandPlace): Hook {
     async run(payload, signal): Promise<HookVerdict> {
       const cwd = place.trusted() ? place.cwd : place.home;
       const end = await runHookCommand({ command, place: { ...place, cwd }, env: {} }, payload, signal);
-      return hookVerdict(end, payload, false);
+      return hookVerdict(end, payload);
     },
   };
 }

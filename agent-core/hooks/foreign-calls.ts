@@ -8,13 +8,21 @@ import { systemClock } from "../platform/clock.ts";
 import { matchesWildcards } from "../platform/wildcards.ts";
 import type { HookEvent, HookPayload } from "./hook.ts";
 
-/** `claude`: format of Claude Code and VS Code. `copilot`: format of Copilot, whose names begin in lower case. */
-export type ForeignFormat = "claude" | "copilot";
+/** `claude`: format of Claude Code, VS Code, Codex and Gemini CLI. `copilot` and `cursor`: names begin in lower case. */
+export type ForeignFormat = "claude" | "copilot" | "cursor";
+
+const FAILURE = "PostToolUseFailure";
+
+/** False for a failed call where the event is of other calls, and the reverse. */
+export function isOfOutcome(name: string, { hook_event_name: event, extra }: HookPayload): boolean {
+  return event !== "post_tool_call" || (extra["ok"] === false) === (name.toLowerCase() === FAILURE.toLowerCase());
+}
 
 /** Events by their names in Claude Code and VS Code, and in Copilot where that is not the same in lower case. */
 const events: readonly (readonly [claude: string, event: HookEvent, copilot?: string])[] = [
   ["PreToolUse", "pre_tool_call"],
   ["PostToolUse", "post_tool_call"],
+  [FAILURE, "post_tool_call"],
   ["UserPromptSubmit", "pre_llm_call", "userPromptSubmitted"],
   ["SessionStart", "on_session_start"],
   ["SessionEnd", "on_session_finalize"],
@@ -22,13 +30,36 @@ const events: readonly (readonly [claude: string, event: HookEvent, copilot?: st
   ["SubagentStart", "subagent_start"],
   ["SubagentStop", "subagent_stop"],
   ["PermissionRequest", "pre_approval_request"],
+  // Gemini CLI
+  ["BeforeTool", "pre_tool_call"],
+  ["AfterTool", "post_tool_call"],
+  ["BeforeAgent", "pre_llm_call", "beforeSubmitPrompt"],
+  ["AfterAgent", "on_stop", "stop"],
 ];
+/** Cursor's events of one kind of call, with the tools in Claude Code. */
+const cursorEvents: Readonly<Record<string, readonly [event: HookEvent, tools: string]>> = {
+  beforeShellExecution: ["pre_tool_call", "Bash"],
+  afterShellExecution: ["post_tool_call", "Bash"],
+  beforeMCPExecution: ["pre_tool_call", "mcp__.*"],
+  afterMCPExecution: ["post_tool_call", "mcp__.*"],
+  beforeReadFile: ["pre_tool_call", "Read"],
+  afterFileEdit: ["post_tool_call", "Edit|Write"],
+};
+
+export type ForeignEvent = {
+  readonly event: HookEvent;
+  readonly format: ForeignFormat;
+  /** Tools in Claude Code whose calls the event is of; a matcher is then for the command or path. Default: all. */
+  readonly tools?: string;
+};
 
 /** Undefined for an event that this version does not have. */
-export function foreignEvent(name: string): { readonly event: HookEvent; readonly format: ForeignFormat } | undefined {
+export function foreignEvent(name: string, isOfCursor: boolean): ForeignEvent | undefined {
+  const [own, tools] = (isOfCursor ? cursorEvents[name] : undefined) ?? [];
+  if (own !== undefined && tools !== undefined) return { event: own, format: "cursor", tools };
   for (const [claude, event, copilot = claude.replace(/^./, (letter) => letter.toLowerCase())] of events) {
     if (name === claude) return { event, format: "claude" };
-    if (name === copilot) return { event, format: "copilot" };
+    if (name === copilot) return { event, format: isOfCursor ? "cursor" : "copilot" };
   }
   return undefined;
 }
@@ -37,9 +68,13 @@ type ToolNames = { readonly copilot: string; readonly own: string; readonly othe
 
 /** Names of a tool by its name in Claude Code. `own`: of ours with the same effects; `others`: in VS Code. */
 const toolNames: Readonly<Record<string, ToolNames>> = {
-  Bash: { copilot: "bash", own: "terminal", others: ["powershell", "run_in_terminal", "runTerminalCommand"] },
+  Bash: {
+    copilot: "bash",
+    own: "terminal",
+    others: ["powershell", "run_in_terminal", "runTerminalCommand", "Shell", "run_shell_command"],
+  },
   Read: { copilot: "view", own: "read_file", others: ["readFile"] },
-  Edit: { copilot: "edit", own: "patch", others: ["MultiEdit", "editFiles", "replace_string_in_file"] },
+  Edit: { copilot: "edit", own: "patch", others: ["MultiEdit", "editFiles", "replace_string_in_file", "replace"] },
   Write: { copilot: "create", own: "write_file", others: ["create_file", "createFile"] },
   Grep: { copilot: "grep", own: "search_files", others: ["grep_search"] },
   Glob: { copilot: "glob", own: "search_files", others: ["file_search"] },
@@ -63,7 +98,18 @@ export function coversTool(covers: (name: string) => boolean, tool: string): boo
 
 function coversName(covers: (name: string) => boolean, name: string): boolean {
   const known = toolNames[name];
-  return [name, ...(known === undefined ? [] : [known.copilot, known.own, ...(known.others ?? [])])].some(covers);
+  const others = known === undefined ? [] : [known.copilot, known.own, ...(known.others ?? [])];
+  return [name, ...others, ...serverNames(name)].some(covers);
+}
+
+/** Names of a server's tool in Cursor's matchers; empty for others. */
+const serverNames = (name: string): readonly string[] =>
+  (/^mcp__.+?__(.+)$/s.exec(name) ?? []).slice(1).map((own) => `MCP:${own}`);
+
+/** Subjects of a matcher of Cursor's own events: the command or the path, and the names of the tool. */
+export function subjectsOf({ name, input }: ForeignCall): readonly string[] {
+  if (!name.startsWith("mcp__")) return [String(input["command"] ?? input["file_path"] ?? name), name];
+  return [name, ...serverNames(name).flatMap((own) => [own, own.slice("MCP:".length)])];
 }
 
 /** A call as another agent would make it. `name`: in Claude Code. */
@@ -82,7 +128,7 @@ export function foreignCalls(
 }
 
 function callsOf(tool: string, input: Readonly<Record<string, unknown>>, cwd: string): readonly ForeignCall[] {
-  const { path, ...rest } = input;
+  const { path, mode, ...rest } = input;
   const file = { file_path: absolute(path, cwd) };
   switch (tool) {
     case "terminal": {
@@ -95,7 +141,8 @@ function callsOf(tool: string, input: Readonly<Record<string, unknown>>, cwd: st
     case "write_file":
       return [{ name: "Write", input: { ...file, ...rest } }];
     case "patch":
-      return input["mode"] === "patch" ? patchCalls(String(input["patch"]), cwd) : [editCall({ ...file, ...rest })];
+      if (mode === "patch") return patchCalls(String(input["patch"]), cwd);
+      return [{ name: "Edit", input: { ...file, ...rest } }];
     case "search_files": {
       const { pattern, target, file_glob: glob, output_mode: mode } = input;
       const where = { pattern, path: absolute(path ?? ".", cwd) };
@@ -107,14 +154,12 @@ function callsOf(tool: string, input: Readonly<Record<string, unknown>>, cwd: st
   }
 }
 
-function editCall({ mode: _, ...input }: Readonly<Record<string, unknown>>): ForeignCall {
-  return { name: "Edit", input };
-}
-
 function patchCalls(patch: string, cwd: string): readonly ForeignCall[] {
   return [...patch.matchAll(/^\*\*\* (Add File|Update File|Delete File|Move to): (.+)$/gm)].map(([, verb, path]) => {
     const file = { file_path: absolute(path?.trim(), cwd) };
-    return verb === "Add File" ? { name: "Write", input: { ...file, content: patch } } : editCall({ ...file, patch });
+    return verb === "Add File"
+      ? { name: "Write", input: { ...file, content: patch } }
+      : { name: "Edit", input: { ...file, patch } };
   });
 }
 
@@ -143,6 +188,13 @@ export function ownInput(
   return { ...own, ...Object.fromEntries(named) };
 }
 
+/** Word of an event without a tool that the pattern of its hook is for; undefined where patterns mean nothing. */
+export function subjectOf({ hook_event_name: event, extra }: HookPayload): string | undefined {
+  if (event === "on_session_start") return String(extra["source"]);
+  if (event === "on_session_finalize") return "other"; // Claude Code's word for the end of a program
+  return event.startsWith("subagent_") ? String(extra["agent_type"] ?? "general-purpose") : undefined;
+}
+
 /** Input of a hook's command. `name`: the event's in its file; `call`: undefined for other events. */
 export function foreignPayload(
   { session_id: id, cwd, extra }: HookPayload,
@@ -158,6 +210,7 @@ export function foreignPayload(
       prompt,
       source,
       reason,
+      error: ok === false ? result : undefined,
       ...(call && {
         toolName: toolNames[call.name]?.copilot ?? call.name,
         // Copilot's tools call a file `path`.
@@ -172,6 +225,7 @@ export function foreignPayload(
     };
   }
   return {
+    ...(format === "cursor" && cursorFields(id, cwd, extra, call)),
     session_id: id,
     cwd,
     permission_mode: "default",
@@ -179,9 +233,30 @@ export function foreignPayload(
     prompt,
     source,
     reason,
-    ...(call && { tool_name: call.name, tool_input: call.input, tool_use_id: toolCallId }),
-    ...(result !== undefined && { tool_response: { success: ok === true, output: result } }),
+    error: ok === false ? result : undefined,
+    ...namedCall(format, call, toolCallId),
+    ...(result !== undefined && {
+      tool_response: { success: ok === true, output: result, stdout: result, filePath: call?.input["file_path"] },
+    }),
     ...(attempt !== undefined && { stop_hook_active: attempt !== 0 }),
+  };
+}
+
+function namedCall(format: ForeignFormat, call: ForeignCall | undefined, id: unknown) {
+  const name = format === "cursor" && call?.name === "Bash" ? "Shell" : call?.name;
+  return call && { tool_name: name, tool_input: call.input, tool_use_id: id };
+}
+
+/** Fields that Cursor's hooks have beside those of Claude Code. */
+function cursorFields(id: string, cwd: string, { result, attempt }: HookPayload["extra"], call?: ForeignCall) {
+  const { command, file_path: file, content, old_string: before = "", new_string: after = content } = call?.input ?? {};
+  const edits = [{ old_string: before, new_string: after }];
+  return {
+    conversation_id: id,
+    generation_id: id,
+    workspace_roots: [cwd],
+    ...(call && { command, file_path: file, content, edits, output: result }),
+    ...(attempt !== undefined && { status: "completed", loop_count: attempt }),
   };
 }
 

@@ -1,34 +1,49 @@
 /**
- * Hooks that a workspace brings along for other agents: `.claude/settings.json`, `.claude/settings.local.json` and
- * `.github/hooks/*.json`. Each needs the user's consent to its exact content, and can only tighten.
+ * Hooks that a workspace brings along for other agents: in the files of Claude Code, Cursor, Codex, Gemini CLI and Copilot. Each
+ * needs the user's consent to its exact content, and can only tighten.
  */
 import { readdir } from "node:fs/promises";
 import { isAbsolute, join, relative } from "node:path";
 import * as z from "zod";
 import { contentHash, namedScripts } from "../approval/consents.ts";
 import { readByItself } from "../approval/workspace-file.ts";
+import { messageOf } from "../platform/errors.ts";
 import { parseJsonc } from "../platform/jsonc.ts";
 import { type CommandHook, type CommandPlace, matcherOf, runHookCommand, wholeOf } from "./command-hook.ts";
 import {
   coversTool,
   type ForeignCall,
+  type ForeignEvent,
   type ForeignFormat,
   foreignCalls,
   foreignEvent,
   foreignPayload,
+  isOfOutcome,
   ownInput,
   permissionRule,
+  subjectOf,
+  subjectsOf,
 } from "./foreign-calls.ts";
-import { CLAUDE_FILES, COPILOT_FOLDER, type Hook, type HookEvent, type HookPayload, type HookVerdict } from "./hook.ts";
+import {
+  CLAUDE_FILES,
+  COPILOT_FOLDER,
+  type Hook,
+  type HookEvent,
+  type HookPayload,
+  type HookVerdict,
+  OTHER_FILES,
+} from "./hook.ts";
 import { hookVerdict } from "./hook-answer.ts";
 
-/** Defaults of Copilot and of Claude Code, whose hooks run test suites. Seconds. */
-const DEFAULT_TIMEOUT_SECONDS = { copilot: 30, claude: 600 } as const;
-/** Longest timeout: some files give milliseconds. Seconds. */
+/** Defaults of Copilot, of Claude Code, whose hooks run test suites, and of Cursor. Seconds. */
+const DEFAULT_TIMEOUT_SECONDS = { copilot: 30, claude: 600, cursor: 60 } as const;
+/** Beginning of the files of Gemini CLI, which give timeouts in milliseconds, and have settings beside the events. */
+const GEMINI = ".gemini/";
+/** Longest timeout. Seconds. */
 const MAX_TIMEOUT_SECONDS = 3_600;
 
 /** Fields that say something to people, and `once`, which Claude Code obeys in skills alone. */
-const REMARKS = /^(?:[_$/].*|name|id|description|comment|statusMessage|once|rewake\w+)$/;
+const REMARKS = /^(?:[_$/].*|name|id|description|comment|statusMessage|once|loop_limit|rewake\w+)$/;
 /** Shells that a hook can name, with their options. */
 const SHELLS = {
   bash: "bash -c",
@@ -47,6 +62,9 @@ const handlerSchema = z.looseObject({
   matcher: condition((pattern) => pattern === "*" || wholeOf(pattern) !== undefined),
   if: condition((rule) => permissionRule(rule, "/") !== undefined),
   command: text,
+  exec: text,
+  onFailure: z.enum(["block", "allow"]).optional().catch(undefined),
+  failClosed: z.boolean().default(false).catch(false),
   args: z.array(z.coerce.string()).optional(),
   shell: z.enum(["bash", "powershell"]).optional(),
   async: z.boolean().default(false),
@@ -83,6 +101,7 @@ export type ForeignHook = CommandHook & {
   readonly file: string;
   readonly eventName: string;
   readonly format: ForeignFormat;
+  readonly tools?: string;
   /** Rule that selects calls; undefined for all that the matcher covers. */
   readonly rule: string | undefined;
   readonly isBackground: boolean;
@@ -110,8 +129,9 @@ export async function readForeignHooks(workspace: string): Promise<ForeignHooks>
   const claude = CLAUDE_FILES.map((source) => readForeignFile(workspace, source));
   // The local file has the last word on both, as in Claude Code.
   const isOff = claude.findLast((file) => file.isOff !== undefined)?.isOff;
-  const copilot = further.map((name) => readForeignFile(workspace, `${COPILOT_FOLDER}/${name}`));
-  const files = [...claude.map((file) => ({ ...file, isOff })), ...copilot];
+  const others = [...OTHER_FILES, ...further.map((name) => `${COPILOT_FOLDER}/${name}`)];
+  const foreign = others.map((source) => readForeignFile(workspace, source));
+  const files = [...claude.map((file) => ({ ...file, isOff })), ...foreign];
   return {
     hooks: files.flatMap((file) => (file.isOff === true ? [] : file.hooks)),
     problems: files.flatMap((file) => (file.isOff === true ? [] : file.problems)),
@@ -138,17 +158,21 @@ function readForeignFile(workspace: string, source: string): ForeignHooks {
     deny.length + ask.length === 0
       ? []
       : [`${source}: its permissions have no effect here. Hermes asks by its own rules.`];
-  const made = Object.entries(parsed.data.hooks ?? {}).flatMap(([eventName, entries]) =>
+  const { enabled, disabled, notifications, ...events } = parsed.data.hooks ?? {};
+  const isGemini = source.startsWith(GEMINI);
+  const isDisabled = ({ name, command }: Partial<Handler>) => isGemini && [disabled].flat().includes(name ?? command);
+  const made = Object.entries((isGemini ? events : parsed.data.hooks) ?? {}).flatMap(([eventName, entries]) =>
     [entries]
       .flat()
       .flatMap(handlersOf)
+      .filter(({ handler }) => !isDisabled(Object(handler)))
       .map((found) => hookOf({ ...found, eventName, source, file }, workspace)),
   );
   return {
     hooks: made.flatMap(({ hook = [] }) => hook),
     problems: [...new Set(made.flatMap(({ problem = [] }) => problem))],
     ignored,
-    isOff: parsed.data.disableAllHooks,
+    isOff: (isGemini && enabled === false) || parsed.data.disableAllHooks,
   };
 }
 
@@ -157,16 +181,16 @@ type Found = Pick<ForeignHook, "eventName" | "source" | "file"> & { readonly han
 /** The hook, and one line when it cannot be used in full. */
 function hookOf({ handler, ...found }: Found, workspace: string): { hook?: ForeignHook; problem?: string } {
   const { eventName, source } = found;
-  const known = foreignEvent(eventName);
+  const known = foreignEvent(eventName, source.startsWith(".cursor/"));
   if (known === undefined) return { problem: `${source}: hooks for ${eventName} have no effect in this version.` };
   const parsed = handlerSchema.safeParse(handler);
   const where = parsed.error?.issues[0]?.path.join(".");
-  const problem = parsed.success ? problemOf(parsed.data, known.event) : `its ${where || "entry"} is not valid`;
+  const problem = parsed.success ? problemOf(parsed.data, known) : `its ${where || "entry"} is not valid`;
   const line = parsed.success ? lineOf(parsed.data) : undefined;
   const about = `${source}: a hook for ${eventName}`;
   if (!parsed.success || line === undefined || problem !== undefined)
     return { problem: `${about} is not used, because ${problem ?? "it has no command for this system"}.` };
-  const { matcher, if: rule, env, cwd = ".", timeoutSec, timeout = timeoutSec } = parsed.data;
+  const { matcher, if: rule, env, cwd = ".", onFailure } = parsed.data;
   const isBackground = parsed.data.async || parsed.data.asyncRewake;
   const hook = {
     ...found,
@@ -178,8 +202,11 @@ function hookOf({ handler, ...found }: Found, workspace: string): { hook?: Forei
     words: [line, ...(parsed.data.args ?? [])],
     env,
     folder: isAbsolute(cwd) ? cwd : join(workspace, cwd),
-    timeoutSeconds: Math.min(timeout ?? DEFAULT_TIMEOUT_SECONDS[known.format], MAX_TIMEOUT_SECONDS),
-    failClosed: known.event === "pre_tool_call" && !isBackground,
+    timeoutSeconds: Math.min(
+      timeoutOf(parsed.data, source) ?? DEFAULT_TIMEOUT_SECONDS[known.format],
+      MAX_TIMEOUT_SECONDS,
+    ),
+    failClosed: (onFailure === "block" || parsed.data.failClosed) && !isBackground,
   };
   const isRead = (key: string): boolean =>
     REMARKS.test(key) || (key in handlerSchema.shape && parsed.data[key] !== undefined);
@@ -188,13 +215,20 @@ function hookOf({ handler, ...found }: Found, workspace: string): { hook?: Forei
   return { hook, problem: `${about} runs without its "${unread.join('", "')}", which Hermes does not understand.` };
 }
 
+const timeoutOf = ({ timeoutSec, timeout = timeoutSec }: Handler, source: string): number | undefined =>
+  timeout && timeout / (source.startsWith(GEMINI) ? 1_000 : 1);
+
 /** Reason why a valid handler is not used. */
-function problemOf(handler: Handler, event: HookEvent): string | undefined {
+function problemOf(handler: Handler, known: ForeignEvent): string | undefined {
   if (handler.type !== "command") return `Hermes runs commands, and its type is ${handler.type}`;
-  const isElsewhere = handler.if !== undefined && !TOOL_EVENTS.has(event);
+  const isForNames = known.format === "cursor" && (known.tools ?? "mcp__").startsWith("mcp__");
+  if (isForNames && NO_NAME.test(handler.matcher ?? "")) return "its matcher names no tool that Hermes has";
+  const isElsewhere = handler.if !== undefined && !TOOL_EVENTS.has(known.event);
   return isElsewhere ? 'its "if" selects tool calls, and this event has none' : undefined;
 }
 
+/** Plain text that is no tool's name in Hermes. */
+const NO_NAME = /^(?:MCP:)?(?!MCP:)[\w-]*[:/][\w:/-]*$/;
 const TOOL_EVENTS: ReadonlySet<HookEvent> = new Set(["pre_tool_call", "post_tool_call", "pre_approval_request"]);
 
 /** The handlers of a group with the group's own fields, or a handler alone. Null and an empty text stand for nothing. */
@@ -208,22 +242,26 @@ function handlersOf(entry: unknown) {
   });
 }
 
-/** In Claude Code a pattern is a list of names, or an expression that some part of a name matches. */
-function foreignMatcher(matcher: string | undefined): (name: string) => boolean {
+/** In Claude Code a pattern is a list of names, or an expression that some part of a name matches; in Copilot all of it. */
+function foreignMatcher({ matcher, format }: ForeignHook): (name: string) => boolean {
   if (matcher === undefined) return () => true;
+  if (format === "copilot") return matcherOf(matcher);
   const isList = /^[\w\s,|-]+$/.test(matcher);
   return matcherOf(isList ? matcher.trim().replaceAll(/\s*[,|]\s*/g, "|") : `.*(?:${matcher}).*`);
 }
 
-function commandOf({ args, shell }: Handler, line: string): string {
+function commandOf({ exec, args = exec === undefined ? undefined : [], ...handler }: Handler, line: string): string {
   if (args !== undefined) return [line, ...args].map((word) => quoted(word, true)).join(" ");
-  if (shell === undefined) return line;
+  const isWindows = process.platform === "win32";
+  const { shell = isWindows && line === handler.powershell ? "powershell" : undefined } = handler;
+  // The entry is written for a Unix shell, and cmd has its own form of a variable.
+  if (shell === undefined) return isWindows ? line.replaceAll(/\$\{?(\w+_PROJECT_DIR)\b\}?/g, "%$1%") : line;
   // PowerShell reads a variable of the environment under this name alone.
   const own = shell === "bash" ? line : line.replaceAll(/(?<=\$\{)(?=CLAUDE_PROJECT_DIR\})/g, "env:");
   return `${SHELLS[shell]} ${quoted(own, false)}`;
 }
 
-function lineOf({ command, bash, powershell, linux, osx, windows }: Handler): string | undefined {
+function lineOf({ exec, command = exec, bash, powershell, linux, osx, windows }: Handler): string | undefined {
   if (process.platform === "win32") return windows ?? powershell ?? command;
   return (process.platform === "darwin" ? osx : linux) ?? bash ?? command;
 }
@@ -254,10 +292,10 @@ function scriptsOf({ words, folder }: ForeignHook, workspace: string): Readonly<
 
 /** Hashes of a hook: of its entry, and of that with the scripts of the workspace that its command names. Both need a consent. */
 export function foreignHashes(hook: ForeignHook, workspace: string) {
-  const { eventName, matcher = null, command, env, source, rule, isBackground } = hook;
+  const { eventName, matcher = null, command, env, source, rule, isBackground, failClosed } = hook;
   const folder = relative(workspace, hook.folder);
   // Left out where they say nothing: older consents hold.
-  const further = { ...(rule && { rule }), ...(isBackground && { isBackground }) };
+  const further = { ...(rule && { rule }), ...(isBackground && { isBackground }), ...(failClosed && { failClosed }) };
   const definition = { eventName, matcher, command, env, source, folder, ...further };
   const scripts = scriptsOf(hook, workspace);
   return { definition: contentHash(definition), content: contentHash({ ...definition, scripts }) };
@@ -268,10 +306,20 @@ export function foreignHook(
   definition: ForeignHook,
   { place, isAllowed }: { readonly place: CommandPlace; readonly isAllowed: (hash: string) => boolean },
 ): Hook {
-  const { event, command, timeoutSeconds, failClosed, folder, eventName, format, rule, isBackground } = definition;
-  const covers = foreignMatcher(definition.matcher);
-  const selects = (rule !== undefined && permissionRule(rule, place.cwd)) || (() => true);
-  const env = { ...definition.env, CLAUDE_PROJECT_DIR: place.cwd };
+  const { event, command, timeoutSeconds, failClosed, folder, eventName, format, rule, isBackground, source } =
+    definition;
+  const { tools, matcher } = definition;
+  const covers = foreignMatcher(tools === undefined ? definition : { ...definition, matcher: tools });
+  const isMeant = tools === undefined || matcher === undefined ? () => true : matcherOf(`[^]*(?:${matcher})[^]*`);
+  const isGuard = event === "pre_tool_call" && !isBackground;
+  const fail = (reason: string, isBlocking: boolean): HookVerdict => {
+    if (!isBlocking) throw new Error(reason);
+    return { decision: "block", reason: `The hook "${command}" failed: ${reason}` };
+  };
+  const isOfRule = (rule !== undefined && permissionRule(rule, place.cwd)) || (() => true);
+  const selects = (call: ForeignCall): boolean => isOfRule(call) && subjectsOf(call).some(isMeant);
+  const folders = { CLAUDE_PROJECT_DIR: place.cwd, CURSOR_PROJECT_DIR: place.cwd, GEMINI_PROJECT_DIR: place.cwd };
+  const env = { ...definition.env, ...folders };
   const run = async (
     payload: HookPayload,
     call: ForeignCall | undefined,
@@ -280,8 +328,14 @@ export function foreignHook(
     const input = foreignPayload(payload, { name: eventName, format, call });
     const { confine } = place;
     const end = await runHookCommand({ command, place: { ...place, cwd: folder }, env, confine }, input, signal);
-    return hookVerdict(end, { hook_event_name: event, tool_input: call?.input ?? null }, true);
+    return hookVerdict(end, { hook_event_name: event, tool_input: call?.input ?? null }, format);
   };
+  // In Copilot a guard that fails blocks, unless it takes too long. In Claude Code it does not. Copilot reads both forms.
+  const isClosed = format === "copilot" || source.startsWith(COPILOT_FOLDER);
+  const guarded: typeof run = (payload, call, signal) =>
+    run(payload, call, signal).catch((error: unknown) => {
+      return fail(messageOf(error), isGuard && isClosed && !signal.aborted);
+    });
   return {
     event,
     label: command,
@@ -292,13 +346,14 @@ export function foreignHook(
     matcher: (tool) => coversTool(covers, tool),
     async run(payload, signal) {
       const calls = payload.tool_name === null ? undefined : foreignCalls(payload, covers).filter(selects);
-      if (calls?.length === 0) return {};
+      if (calls?.length === 0 || !isOfOutcome(eventName, payload)) return {};
       const { content } = foreignHashes(definition, place.cwd);
       if (!isAllowed(content))
-        throw new Error("its script has changed since you allowed it. Read the script, then type `/hooks`");
-      if (event === "on_session_start" && !covers(String(payload.extra["source"]))) return {};
-      if (calls === undefined) return run(payload, undefined, signal);
-      const verdicts = await Promise.all(calls.map((call) => run(payload, call, signal)));
+        return fail("its script has changed since you allowed it. Read the script, then type `/hooks`", isGuard);
+      const subject = payload.tool_name === null ? subjectOf(payload) : undefined;
+      if (subject !== undefined && !covers(subject)) return {};
+      if (calls === undefined) return guarded(payload, undefined, signal);
+      const verdicts = await Promise.all(calls.map((call) => guarded(payload, call, signal)));
       return joined(verdicts, calls, payload);
     },
   };

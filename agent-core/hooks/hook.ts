@@ -47,6 +47,7 @@ export type HookEvent = (typeof HOOK_EVENTS)[number];
 
 /** Files of a workspace that have hooks. */
 export const CLAUDE_FILES = [".claude/settings.json", ".claude/settings.local.json"] as const;
+export const OTHER_FILES = [".cursor/hooks.json", ".codex/hooks.json", ".gemini/settings.json"] as const;
 /** Folder of a workspace whose JSON files have hooks. */
 export const COPILOT_FOLDER = ".github/hooks";
 

@@ -5,7 +5,7 @@ import { Consents } from "../approval/consents.ts";
 import type { Environment } from "../config/home.ts";
 import { messageOf } from "../platform/errors.ts";
 import type { HermesExtensionItem } from "../protocol/extensions.ts";
-import { CLAUDE_FILES, COPILOT_FOLDER, type Hook, IN_HOOK_VARIABLE } from "./hook.ts";
+import { CLAUDE_FILES, COPILOT_FOLDER, type Hook, IN_HOOK_VARIABLE, OTHER_FILES } from "./hook.ts";
 import type { SessionHooks, SessionHooksOptions } from "./session-hooks.ts";
 
 /** The part of a session that hooks need. */
@@ -26,7 +26,7 @@ export function acceptsHooks(environment: Environment): boolean {
   return environment["HERMES_ACCEPT_HOOKS"] === "1";
 }
 
-const places = [...CLAUDE_FILES, COPILOT_FOLDER];
+const places = [...CLAUDE_FILES, ...OTHER_FILES, COPILOT_FOLDER];
 
 class HooksExtension {
   readonly name = "hooks";

@@ -149,12 +149,12 @@ export class SessionHooks {
   }
 
   #isOn({ id }: Entry): boolean {
-    return this.#switches?.isOn(id) ?? true;
+    return this.#switches?.get(id).isOn ?? true;
   }
 
   async #switched({ id }: Entry, isOn: boolean): Promise<void> {
     this.#switches ??= await Switches.of(this.#options.home);
-    await this.#switches.set(id, isOn);
+    await this.#switches.set(id, () => ({ isOn }));
   }
 
   #homeEntry(definition: CommandHook): Entry {
@@ -225,7 +225,7 @@ function numbersIn(text: string): readonly number[] {
 }
 
 const NO_HOOKS =
-  "There are no hooks. A hook is a command of yours that checks tool calls and turns.\n\nAdd them to the section `hooks` of config.yaml, or to `.claude/settings.json` or `.github/hooks/*.json` in the workspace.";
+  "There are no hooks. A hook is a command of yours that checks tool calls and turns.\n\nAdd them to the section `hooks` of config.yaml, to `.claude/settings.json`, `.cursor/hooks.json` or `.github/hooks/*.json` in the workspace.";
 
 /** State of an entry that is switched on, and the actions that it offers. */
 function stateOf(entry: Entry): readonly [HermesExtensionItem["state"], ...HermesExtensionAction[]] {

@@ -47,29 +47,31 @@ export async function readDecoded(path: string, signal: AbortSignal): Promise<De
         `${path} has ${size}; at most ${MAX_FILE_BYTES / 1_000_000} MB can be read at once. Search it, or read a part of it with a command.`,
       );
     }
-    return await decodeAny(path, await readBytes(path, found.size, signal));
+    // Each asynchronous step takes ten times as long as a small file, through the thread pool.
+    const isSmall = found.size > 0 && found.size <= SMALL_FILE_BYTES;
+    return await decodeAny(path, isSmall ? readFileSync(path) : await readFile(path, { signal }));
   } catch (error) {
     signal.throwIfAborted();
     return systemFailure(path, error, "read");
   }
 }
 
-/** Reads small files synchronously, as their state: each asynchronous step takes ten times as long through the thread pool. */
-async function readBytes(path: string, size: number, signal: AbortSignal): Promise<Buffer> {
-  return size > 0 && size <= SMALL_FILE_BYTES ? readFileSync(path) : readFile(path, { signal });
-}
-
 /** `path` is for messages. */
 export async function decodeAny(path: string, bytes: Buffer): Promise<DecodedFile | FileFailure> {
   const hasZeros = bytes.subarray(0, BINARY_PROBE_BYTES).includes(0);
   const decoded = hasZeros ? undefined : decodeUtf8(bytes);
-  if (decoded !== undefined) return decoded;
+  if (decoded !== undefined && !isOther(decoded.text)) return decoded;
   // Few projects have such files, and the tables of all encodings take a tenth of a second to load.
   const { decodeOther } = await import("./other-encodings.ts");
-  const other = decodeOther(bytes);
+  const other = decodeOther(bytes) ?? decoded;
   if (other !== undefined) return { ok: true, ...other };
   if (hasZeros) return failure("binary", `${path} is a binary file (${bytes.length} bytes).`);
   return failure("encoding", `${path} is no text in a known encoding, so an edit could damage it.`);
+}
+
+/** Valid bytes of UTF-8 that are ISO-2022, or lines that end with CR alone. */
+function isOther(text: string): boolean {
+  return text.includes("\x1b$") || (!text.includes("\n") && text.includes("\r"));
 }
 
 function decodeUtf8(bytes: Buffer): DecodedFile | undefined {

@@ -45,7 +45,8 @@ export function conflictWith(
   expected: string | null,
 ): FileFailure | undefined {
   if (!present.ok && present.reason !== "missing") return present;
-  if (expected === null) return present.ok ? existsAlready(path, present.text) : undefined;
+  const exists = failure("conflict", `${path} already exists; read it before you change it.`);
+  if (expected === null) return present.ok ? { ...exists, present: present.text } : undefined;
   if (!present.ok) return goneSince(path);
   return present.text === expected ? undefined : changedSince(path, present.text);
 }
@@ -56,10 +57,6 @@ function changedSince(path: string, present: string): FileFailure {
 
 function goneSince(path: string): FileFailure {
   return { ...failure("conflict", `${path} no longer exists; nothing was written.`), present: null };
-}
-
-function existsAlready(path: string, present: string): FileFailure {
-  return { ...failure("conflict", `${path} already exists; read it before you change it.`), present };
 }
 
 async function create(

@@ -27,8 +27,8 @@ export type FileText = {
   readonly hasMark?: boolean;
   /** Encoding on the disk; absent for UTF-8. */
   readonly encoding?: string;
-  /** The editor's own text is too large for a message, so unsaved changes are not known. */
-  readonly isUnchecked?: true;
+  /** Reason why this may not be the user's text, as a sentence. Such a file is not changed. */
+  readonly doubt?: string;
 };
 
 export type FileStat = { readonly kind: "file" | "directory" | "other"; readonly size: number };

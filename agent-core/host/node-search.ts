@@ -6,6 +6,7 @@ import { readdir, readFile, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import * as z from "zod";
+import { escapePattern } from "../platform/escape-pattern.ts";
 import { findProgram } from "../platform/find-program.ts";
 import { readText } from "../platform/text-file.ts";
 import { decodeAny } from "./decode-file.ts";
@@ -39,23 +40,18 @@ export function nodeSearch({ ripgrep }: NodeSearchOptions = {}): HostSearch {
       const root = await stat(request.root).catch(() => undefined);
       if (root === undefined) return { ok: false, message: `${request.root} does not exist.` };
       if (program === undefined) program = findProgram("rg") ?? null;
-      const builtIn = request.target === "files" ? searchFiles : searchContent;
       const byRipgrep = program === null ? undefined : await completeSearch(program, request, signal);
-      // ripgrep looks for the bytes of UTF-8, which a file in another encoding does not have.
-      const isMissed = byRipgrep?.ok && byRipgrep.hits.length === 0 && isBeyondAscii(request);
-      const result = byRipgrep === undefined || isMissed ? await builtIn(request, signal) : byRipgrep;
+      const builtIn = request.target === "files" ? searchFiles : searchContent;
+      const result = byRipgrep ?? (await builtIn(request, filesOf(request.root, signal)));
       return result.ok ? inOrder(request, result) : result;
     },
   };
 }
 
 function inCommonWords(request: SearchRequest): SearchRequest {
-  if (request.target === "files" || request.isPlain === true) return request;
-  return { ...request, pattern: commonPattern(request.pattern) };
-}
-
-function isBeyondAscii({ target, pattern }: SearchRequest): boolean {
-  return target === "content" && /\P{ASCII}/u.test(pattern);
+  const { target, pattern, isPlain = false } = request;
+  if (target === "files" || (isPlain && !pattern.includes("\n"))) return request;
+  return { ...request, isPlain: false, pattern: commonPattern(isPlain ? escapePattern(pattern) : pattern) };
 }
 
 function inOrder({ target }: SearchRequest, result: Extract<SearchResult, { ok: true }>): SearchResult {
@@ -94,8 +90,44 @@ async function completeSearch(
   request: SearchRequest,
   signal: AbortSignal,
 ): Promise<SearchResult | undefined> {
-  const found = await ripgrepSearch(program, request, signal, []);
-  return found?.ok && found.truncated ? ripgrepSearch(program, request, signal, ["--sort", "path"]) : found;
+  const first = await ripgrepSearch(program, request, signal, []);
+  const found =
+    first?.ok && first.truncated ? await ripgrepSearch(program, request, signal, ["--sort", "path"]) : first;
+  if (!found?.ok || found.truncated || request.target === "files") return found;
+  const { apart, isCut } = await filesApart(program, request, found.hits, signal);
+  if (apart.size === 0) return found;
+  const others = await searchContent(request, apart);
+  if (!others.ok) return found;
+  return {
+    ...found,
+    truncated: isCut || others.truncated,
+    hits: [...found.hits.filter(({ path }) => !apart.has(path)), ...others.hits],
+  };
+}
+
+/** Bytes of a text in one byte a character; a binary file has others. */
+const TEXT = String.raw`[^\x00-\x08\x0e-\x1a\x1c-\x1f]*`;
+/** Bytes of UTF-16 and UTF-32, which ripgrep takes for a binary file, and of a text whose lines end with CR. */
+const WIDE = String.raw`(?-u)(?:[\t\n\r -~]\x00(?:\x00\x00)?){4}|\A[^\x00-\x08\x0e-\x1a\x1c-\x1f\n]*\r[^\r\n]`;
+/** Those and texts with bytes that are no UTF-8, or that change the characters behind them. */
+const OTHER = String.raw`${WIDE}|\A${TEXT}(?:[\xc2-\xf4][\x00-\x7f]|(?:^|[\x00-\x7f])[\x80-\xc1]|\x1b\$)${TEXT}\z`;
+/** Other line ends within a hit, and bytes that are no UTF-8. */
+const APART = /\r(?!\n|$)|\ufffd/;
+
+/** Files in encodings and with line ends that ripgrep does not know. An ASCII text in most of them it finds itself. */
+async function filesApart(
+  program: string,
+  request: SearchRequest,
+  hits: readonly SearchHit[],
+  signal: AbortSignal,
+): Promise<{ readonly apart: ReadonlySet<string>; readonly isCut: boolean }> {
+  const apart = hits.filter(({ text }) => APART.test(text)).map(({ path }) => path);
+  const pattern = /\P{ASCII}/u.test(request.pattern) ? OTHER : WIDE;
+  if (hits.length > 0 && pattern === WIDE) return { apart: new Set(apart), isCut: false };
+  const query = { ...request, pattern, isPlain: false, hits: "files" } as const;
+  const found = await ripgrepSearch(program, query, signal, ["--text", "--encoding", "none"]);
+  const { hits: others, truncated: isCut } = found?.ok ? found : { hits: [], truncated: false };
+  return { apart: new Set([...apart, ...others.map(({ path }) => path)]), isCut };
 }
 
 /** Undefined when ripgrep cannot run, or refuses the request: the built-in search reads more patterns. */
@@ -168,11 +200,12 @@ async function* records(stdout: Readable, separator: string): AsyncGenerator<str
   }
 }
 
-type HitReader = (record: string) => SearchHit | undefined;
-
 const READERS = { lines: readEvent, counts: readCount, files: fileHit };
 
-function readerOf(request: SearchRequest): { readonly read: HitReader; readonly separator: string } {
+function readerOf(request: SearchRequest): {
+  readonly read: (record: string) => SearchHit | undefined;
+  readonly separator: string;
+} {
   const { target, hits = "lines" } = request;
   const matches = matcherOf(request);
   const read = target === "files" ? fileHit : READERS[hits];
@@ -212,23 +245,24 @@ function readEvent(line: string): SearchHit | undefined {
   const { path, lines, line_number: lineNumber, submatches } = event.data;
   const written = textOf(lines);
   const start = submatches[0]?.start ?? 0;
-  const column = "text" in lines ? Buffer.from(written).subarray(0, start).toString("utf8").length : start;
+  const column = Buffer.from(written).subarray(0, start).toString().length;
   const cut = cutAround(written.replace(/\r?\n$/, ""), column);
   return { path: textOf(path), line: lineNumber ?? 0, ...cut, isContext: event.type === "context" };
 }
 
-/** Bytes that are no UTF-8 are most often Western European letters. */
 function textOf(value: z.infer<typeof bytesOrText>): string {
-  return "text" in value ? value.text : Buffer.from(value.bytes, "base64").toString("latin1");
+  return "text" in value ? value.text : Buffer.from(value.bytes, "base64").toString();
 }
 
 /** Time for one search: a pattern that backtracks without end must not hold the agent. Milliseconds. */
 const TIME_LIMIT_MS = 20_000;
 
-async function searchFiles(request: SearchRequest, signal: AbortSignal): Promise<SearchResult> {
+type Paths = AsyncIterable<string> | Iterable<string>;
+
+async function searchFiles(request: SearchRequest, paths: Paths): Promise<SearchResult> {
   const matches = matcherOf(request);
   const hits: SearchHit[] = [];
-  for await (const path of filesOf(request.root, signal)) {
+  for await (const path of paths) {
     if (!matches(path)) continue;
     hits.push(fileHit(path));
     if (hits.length > MAX_HITS) break;
@@ -236,7 +270,7 @@ async function searchFiles(request: SearchRequest, signal: AbortSignal): Promise
   return { ok: true, hits, truncated: hits.length > MAX_HITS, engine: "built-in" };
 }
 
-async function searchContent(request: SearchRequest, signal: AbortSignal): Promise<SearchResult> {
+async function searchContent(request: SearchRequest, paths: Paths): Promise<SearchResult> {
   const expression = compile(request);
   if (typeof expression === "string") return { ok: false, message: expression };
   const matches = matcherOf(request);
@@ -244,7 +278,7 @@ async function searchContent(request: SearchRequest, signal: AbortSignal): Promi
   const end = performance.now() + TIME_LIMIT_MS;
   const hits: SearchHit[] = [];
   let truncated = false;
-  for await (const path of filesOf(request.root, signal)) {
+  for await (const path of paths) {
     if (!matches(path)) continue;
     const text = await searchableText(path, maxBytes);
     if (text !== undefined) hits.push(...hitsIn(path, text, expression, request));

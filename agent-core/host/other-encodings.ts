@@ -11,11 +11,16 @@ export type OtherText = { readonly text: string; readonly encoding: string; read
 /** Encodings by their byte order marks. */
 const MARKS = { fffe0000: "utf-32le", "0000feff": "utf-32be", efbbbf: "", fffe: "utf-16le", feff: "utf-16be" };
 
+/** The only encodings with zeros. Their characters have two or four bytes. */
+const WIDE = ["utf-32le", "utf-32be", "utf-16le", "utf-16be"];
 /** Name for UTF-8 with single bytes between its characters. Each is a character from U+F780, and the same byte again. */
 const MIXED = "UTF-8 with other bytes";
 /** Characters of UTF-8 in a row, or one byte that belongs to none. */
 const MIXED_PARTS =
   /(?:(?!\xe0[\x80-\x9f]|\xed[\xa0-\xbf]|\xf0[\x80-\x8f]|\xf4[\x90-\xbf])(?:[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}))+|[\x80-\xff]/g;
+/** Names for what no table has: line ends of old Macs, and Japanese mail. */
+const OLD_MAC = "UTF-8 with CR line ends";
+const JAPANESE_MAIL = "ISO-2022-JP";
 /** Bytes of UTF-8 for each other one. Short texts in EUC-JP reach 1.6 by chance. */
 const MIXED_SHARE = 2;
 
@@ -33,9 +38,9 @@ const WESTERN = /^(?:windows-1252|iso-?8859-(?:1|15))$/;
 const USUAL = /^(?:windows-125\d|iso-8859-[29]|gb18030|big5|shift_jis|euc-..|cp949)$/;
 /** Signs of a wrong encoding in a text as Western European: symbols or capitals inside of words, words without plain letters. */
 const ODD = /\p{Ll}\p{Lu}|\p{L}[^\p{L}\p{P}\s\d_=+<>$^|~]+\p{L}|\p{L}[¿¡]\p{L}|(?:(?![a-zA-Z])\p{L}){3}/u;
-/** Two alphabets in a word, one Chinese character within a word, or parts of a drawn box beside a letter. */
+/** Two alphabets in a word, one Chinese character within a word, parts of a drawn box beside a letter, or as letters. */
 const TORN =
-  /[a-z]\p{Script=Han}[a-z]|[a-z](?:[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Hebrew}\p{Script=Arabic}]|[\u2500-\u259f])|[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Hebrew}\p{Script=Arabic}\u2500-\u259f][a-z]|\d[\u2500-\u259f]/iu;
+  /[a-z]\p{Script=Han}[a-z]|[a-z](?:[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Hebrew}\p{Script=Arabic}]|[\u2500-\u259f])|[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Hebrew}\p{Script=Arabic}\u2500-\u259f][a-z]|\d[\u2500-\u259f]|((?![\w\u3000-\ud7ff])[\p{L}\p{M}])\1{5}/iu;
 /** Share of ASCII in UTF-16 without a mark: zeros are mostly the sign of a program. */
 const PLAIN_SHARE = 0.1;
 /** Encodings that lose a tie. */
@@ -51,29 +56,41 @@ export function decodeOther(bytes: Buffer): OtherText | undefined {
   const start = bytes.toString("hex", 0, 4);
   const [mark = "", marked = ""] = Object.entries(MARKS).find(([each]) => start.startsWith(each)) ?? [];
   if (marked !== "") return decoded(bytes, marked, true);
-  const earlier = written.get(digestOf(bytes));
+  const earlier = written.size === 0 ? undefined : written.get(digestOf(bytes));
   if (earlier !== undefined) return decoded(bytes, earlier, mark !== "");
   const probe = probeOf(bytes);
-  if (!probe.includes("\0") && BINARY.test(bytes.toString("latin1"))) return undefined;
+  if (probe.includes("\0")) return firstOf(WIDE, bytes, false);
+  if (BINARY.test(bytes.toString("latin1"))) return undefined;
   const parts = probe.match(MIXED_PARTS) ?? [];
   const foreign = parts.filter((part) => part.length === 1).length;
   const isMixed = parts.join("").length - foreign >= MIXED_SHARE * foreign;
-  for (const name of [...(isMixed ? [MIXED] : []), ...guesses(probe), MIXED]) {
-    const found = decoded(bytes, name, name === MIXED && mark !== "");
+  const names = [...likelyIn(bytes), ...(isMixed ? [MIXED] : []), ...guesses(probe), MIXED];
+  return firstOf(names, bytes, mark !== "");
+}
+
+/** The bytes in the first encoding in which they are a text. */
+function firstOf(names: readonly string[], bytes: Buffer, hasMark: boolean): OtherText | undefined {
+  for (const name of names) {
+    const found = decoded(bytes, name, name in OWN && hasMark);
+    const isPlain = (text: string): boolean => text.replaceAll(/[^\s!-~]/g, "").length >= PLAIN_SHARE * text.length;
     if (found !== undefined && (!name.startsWith("utf-16") || isPlain(found.text))) return found;
   }
   return undefined;
 }
 
-function isPlain(text: string): boolean {
-  return text.replaceAll(/[^\s!-~]/g, "").length >= PLAIN_SHARE * text.length;
+function likelyIn(bytes: Buffer): readonly string[] {
+  if (bytes.includes("\x1b$")) return [JAPANESE_MAIL];
+  return bytes.includes("\n") ? [] : [OLD_MAC];
 }
 
 /** The lines with bytes beyond ASCII, each byte as a character; the beginning of what may be UTF-16. */
 function probeOf(bytes: Buffer): string {
-  const latin = bytes.toString("latin1");
-  if (latin.slice(0, PROBE_BYTES).includes("\0")) return latin.slice(0, PROBE_BYTES);
-  const lines = latin.split(/(?<=\n)/).filter((line) => /[\x80-\xff]/.test(line));
+  const start = bytes.toString("latin1", 0, PROBE_BYTES);
+  if (start.includes("\0")) return start;
+  const lines = bytes
+    .toString("latin1")
+    .split(/(?<=\n)/)
+    .filter((line) => /[\x80-\xff]/.test(line));
   return lines.join("").slice(0, PROBE_BYTES);
 }
 
@@ -124,16 +141,48 @@ function decoded(bytes: Buffer, encoding: string, hasMark: boolean): OtherText |
   return isText ? { text, encoding, hasMark } : undefined;
 }
 
+// biome-ignore lint/suspicious/noControlCharactersInRegex: escapes begin and end Japanese letters in ISO-2022-JP
+const SHIFTED = /\x1b\$B((?:[!-~]{2})+)\x1b\(B/g;
+
+/** Encodings that the library lacks, with a byte order mark as a character. */
+const OWN: Readonly<Record<string, { decode(bytes: Buffer): string; encode(text: string): Buffer }>> = {
+  [MIXED]: {
+    decode: (bytes) =>
+      bytes.toString("latin1").replace(MIXED_PARTS, (part) => {
+        const isOther = part.length === 1;
+        return isOther ? String.fromCharCode(0xf700 + part.charCodeAt(0)) : Buffer.from(part, "latin1").toString();
+      }),
+    encode(text) {
+      const parts = text.split(/([\uf780-\uf7ff]+)/);
+      return Buffer.concat(parts.map((part, index) => Buffer.from(part, index % 2 === 0 ? "utf8" : "latin1")));
+    },
+  },
+  [OLD_MAC]: {
+    decode: (bytes) => bytes.toString().replaceAll("\r", "\n"),
+    encode: (text) => Buffer.from(text.replaceAll("\n", "\r")),
+  },
+  [JAPANESE_MAIL]: {
+    decode: (bytes) =>
+      bytes.toString("latin1").replaceAll(SHIFTED, (_, letters: string) => {
+        const raised = Buffer.from(letters, "latin1").map((byte) => byte | 0x80);
+        return iconv.decode(Buffer.from(raised), "euc-jp");
+      }),
+    encode: (text) =>
+      Buffer.from(
+        text.replaceAll(/\P{ASCII}+/gu, (letters) => {
+          const lowered = iconv.encode(letters, "euc-jp").map((byte) => byte & 0x7f);
+          return `\x1b$B${Buffer.from(lowered).toString("latin1")}\x1b(B`;
+        }),
+        "latin1",
+      ),
+  },
+};
+
 function textOf(bytes: Buffer, encoding: string): string {
-  if (encoding !== MIXED) return iconv.decode(bytes, encoding);
-  const text = bytes.toString("latin1").replace(MIXED_PARTS, (part) => {
-    return part.length > 1 ? Buffer.from(part, "latin1").toString() : String.fromCharCode(0xf700 + part.charCodeAt(0));
-  });
-  return text.replace(/^\ufeff/, "");
+  return OWN[encoding]?.decode(bytes).replace(/^\ufeff/, "") ?? iconv.decode(bytes, encoding);
 }
 
 function bytesOf(text: string, encoding: string, hasMark: boolean): Buffer {
-  if (encoding !== MIXED) return iconv.encode(text, encoding, { addBOM: hasMark });
-  const parts = `${hasMark ? "\ufeff" : ""}${text}`.split(/([\uf780-\uf7ff]+)/);
-  return Buffer.concat(parts.map((part, index) => Buffer.from(part, index % 2 === 0 ? "utf8" : "latin1")));
+  const own = OWN[encoding]?.encode(`${hasMark ? "\ufeff" : ""}${text}`);
+  return own ?? iconv.encode(text, encoding, { addBOM: hasMark });
 }

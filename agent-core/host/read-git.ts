@@ -1,7 +1,7 @@
 /** Reads repositories by the user's git. Never writes to one, and never runs a program of it. */
 import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
-import { isAbsolute, join, resolve } from "node:path";
+import { dirname, isAbsolute, join, resolve } from "node:path";
 import { statOf } from "../platform/paths.ts";
 import { type GitLayout, gitLayout, gitLayoutSync } from "./git-layout.ts";
 import { type GitResult, type GitSetting, runGit, runGitScriptSync, runGitSync } from "./run-git.ts";
@@ -94,18 +94,22 @@ function keep(folders: GitLayout, { exitCode, stdout }: GitResult): readonly Sco
   const texts = stdout.toString().split("\0");
   for (let at = 0; at + 2 < texts.length; at += 3) {
     const [scope = "", origin = "", text = ""] = texts.slice(at, at + 3);
-    if (origin.startsWith("file:")) files.add(resolve(own, origin.slice("file:".length)));
     const end = text.indexOf("\n");
     const [key, value] = end < 0 ? [text, ""] : [text.slice(0, end), text.slice(end + 1)];
     if (scope !== "command") settings.push({ scope, key, value });
+    if (!origin.startsWith("file:")) continue;
+    const file = resolve(own, origin.slice("file:".length));
+    files.add(file);
+    if (INCLUDED.test(`${key} ${value}`)) files.add(resolve(dirname(file), value.replace(/^~(?=\/)/, homedir())));
   }
-  // An included file may appear, and a branch may bring one.
-  const isWhole = !settings.some(({ key }) => key.startsWith("include"));
+  const isWhole = settings.every(({ key, value }) => !key.startsWith("include") || INCLUDED.test(`${key} ${value}`));
   const isOld = [...files].every((path) => Date.now() - (statOf(path)?.ctimeMs ?? 0) > CLOCK_TICK_MS);
   if (isWhole && isOld) known.set(own, { settings, files: [...files], state: stateOf([...files]) });
   return settings;
 }
 
+/** Settings that include a file, now or once it is there, on any branch; not with paths that git alone resolves. */
+const INCLUDED = /^include(?:if\.(?:gitdir(?:\/i)?|hasconfig:.*):.*)?\.path (?!~[^/]|[%:]\()/s;
 const PERSONAL = [join(homedir(), ".gitconfig"), join(homedir(), ".config", "git", "config"), "/etc/gitconfig"];
 
 function stateOf(files: readonly string[]): string {

@@ -43,12 +43,14 @@ export function globMatcher(written: string, root: string): PathTest {
   if (written.includes("/") && existsSync(named)) return (path) => path === named || path.startsWith(named + sep);
   const parts = alternativesIn(written);
   const globs = [...new Set([written, ...parts])].filter((glob) => !/^[!-]/.test(glob));
+  const regex = /\.\*.*\\\./.test(written) ? attempt(() => new RegExp(`^(?:${written})$`, "i")) : undefined;
   const wanted = globs.map((glob) => oneGlob(innerPath(glob, root)));
   const excluding = parts.filter((glob) => glob.startsWith("!"));
   const unwanted = excluding.map((glob) => globMatcher(glob.slice(1), root));
   return (path) => {
     const inner = inRoot(path, root);
-    return (wanted.length === 0 || wanted.some((matches) => matches(inner))) && !unwanted.some((test) => test(path));
+    const isWanted = wanted.length === 0 || wanted.some((matches) => matches(inner)) || regex?.test(inner) === true;
+    return isWanted && !unwanted.some((test) => test(path));
   };
 }
 
@@ -148,6 +150,7 @@ const POSIX = new Map(
   ),
 );
 
+const LINE_END = "(?:\\r?\\n)";
 /** Escapes of other dialects, as lines need them. */
 const ESCAPES: Record<string, string> = {
   h: "[ \\t]",
@@ -155,18 +158,20 @@ const ESCAPES: Record<string, string> = {
   A: "^",
   Z: "$",
   z: "$",
-  R: "\\r?\\n",
   K: "",
   G: "",
+  n: LINE_END,
+  R: LINE_END,
 };
-/** A class, a quotation, an escape, a possessive quantifier, an atomic group, or a comment. */
+/** A class, a quotation, an escape, a line feed, a possessive quantifier, an atomic group, or a comment. */
 const PARTS =
-  /\[\^?\]?(?:\\.|\[:\w+:\]|[^\]\\])*\]|\\Q.*?(?:\\E|$)|\\[pPxu]\{[^}]*\}|\\.|(?:[*+?]|\{\d+(?:,\d*)?\})\+|\(\?>|\(\?#[^)]*\)/gs;
+  /\[\^?\]?(?:\\.|\[:\w+:\]|[^\]\\])*\]|\\Q.*?(?:\\E|$)|\\[pPxu]\{[^}]*\}|\\.|\n|(?:[*+?]|\{\d+(?:,\d*)?\})\+|\(\?>|\(\?#[^)]*\)/gs;
 
 /** A pattern of Perl, Python or Java in the words of both engines: it matches at least the same lines. */
 export function commonPattern(pattern: string): string {
   return pattern.replaceAll(PARTS, (part) => {
     if (part.startsWith("[")) return part.replaceAll(/\\./gs, (each) => (each === "\\h" ? " \\t" : each));
+    if (part === "\n") return LINE_END;
     if (part.startsWith("\\Q")) return escapePattern(part.slice(2).replace(/\\E$/, ""));
     if (part.startsWith("(?")) return part === "(?>" ? "(?:" : "";
     return part.startsWith("\\") ? (ESCAPES[part.slice(1)] ?? part) : part.slice(0, -1);

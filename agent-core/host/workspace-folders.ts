@@ -5,6 +5,7 @@ import { basename, dirname, isAbsolute, join, normalize, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { attempt } from "../platform/errors.ts";
 import { distinctNames } from "../platform/names.ts";
+import { withoutEntities } from "../platform/one-line.ts";
 import { entriesOf, pathBelow } from "../platform/paths.ts";
 
 /** Places that a path of the model may start at. */
@@ -84,6 +85,9 @@ export function pathOfUri(uri: string): string | undefined {
   return attempt(() => fileURLToPath(written));
 }
 
+/** Path in a parameter of an editor's address. */
+const PARAMETER = /^(?!https?:)[a-z][\w+.-]*:.*?[?&](?:path|file|url)=([^&#]+)/is;
+
 function absoluteIn(path: string, cwd: string): string {
   return isAbsolute(path) ? normalize(path) : join(cwd, path);
 }
@@ -91,7 +95,7 @@ function absoluteIn(path: string, cwd: string): string {
 /** Quotes, stars of Markdown, angle brackets, or a link of Markdown around a path. */
 const WRAPPED = /^(?:\[[^\]]*\]\((.+)\)|<(.+)>|["'`*“]+(.+?)["'`*”]+|\((.+)\))[,:;.]?$/s;
 /** Lines behind a path, as compilers, editors, GitHub and people write them. */
-const LINES = /(?::L?\d+(?:[-:]L?\d+)*|#L\d+.*|\(\d+, ?\d+\)|,? \(?(?:lines? |L)\d+(?:-L?\d+)?\)?)$/;
+const LINES = /(?::{1,2}L?\d+(?:[-:]L?\d+)*|#L?\d+.*|\(\d+, ?\d+\)|,? \(?(?:lines? |L)\d+(?:-L?\d+)?\)?)$/;
 
 const ofOctal = (bytes: string): Buffer =>
   Buffer.from((bytes.match(/\d+/g) ?? []).map((byte) => Number.parseInt(byte, 8)));
@@ -100,14 +104,13 @@ function unescaped(text: string): string {
   return attempt(() => decodeURIComponent(text)) ?? text;
 }
 
-/** Letters that XML escapes. */
-const ESCAPED = { "&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'", "&#39;": "'", "&amp;": "&" };
-
 /** Ways to write a path that are not its own letters, the outer ones first. Each undoes one, and leaves other texts. */
 const WRITINGS: readonly ((text: string) => string)[] = [
   (text) => text.trim().replace(WRAPPED, "$1$2$3$4"),
-  (text) => Object.entries(ESCAPED).reduce((plain, [escaped, letter]) => plain.replaceAll(escaped, letter), text),
+  withoutEntities,
   (text) => text.replace(/^@/, ""),
+  // Editors write `idea://open?file=/a.ts&line=3` and `file:///a.ts?line=3`.
+  (text) => PARAMETER.exec(text)?.[1] ?? text.replace(/\?[\w.-]+=.*$/s, ""),
   (text) => text.replace(LINES, ""),
   (text) => text.replace(WRAPPED, "$1$2$3$4"),
   // Some clients do not escape their addresses, so the letters as they are come second.
@@ -137,8 +140,9 @@ function readingsOf(path: string, cwd: string): readonly string[] {
   let texts = [path];
   for (const undo of WRITINGS) texts = [...new Set([...texts, ...texts.map(undo)])].slice(0, MAX_READINGS);
   const places = texts.map((text) => absoluteIn(text, cwd));
-  // A path may repeat the working folder, or begin at it as at the root.
-  const others = texts.flatMap((text) => [join("/", text), join(cwd, text)]);
+  // A path may repeat the working folder or its name, or begin at it as at the root.
+  const named = texts.filter((text) => text.startsWith(`${basename(cwd)}/`)).map((text) => join(dirname(cwd), text));
+  const others = [...texts.flatMap((text) => [join("/", text), join(cwd, text)]), ...named];
   return [...new Set([...places, ...others])].filter((place) => place !== normalize(path) && place !== cwd);
 }
 

@@ -12,20 +12,19 @@ import { messageOf, UsageError } from "../platform/errors.ts";
 import { withLock } from "../platform/locks/file-lock.ts";
 import { oneLine } from "../platform/one-line.ts";
 import { decodeText } from "../platform/text-file.ts";
-import type {
-  MadeWorktree,
-  HermesWorktree as Worktree,
-  HermesWorktreeEnd as WorktreeEnd,
-  HermesWorktreeState as WorktreeState,
-  worktreeMethods,
+import {
+  type MadeWorktree,
+  WORKTREES,
+  type HermesWorktree as Worktree,
+  type HermesWorktreeEnd as WorktreeEnd,
+  type HermesWorktreeState as WorktreeState,
+  type worktreeMethods,
 } from "../protocol/worktrees.ts";
 import { gitLayout } from "./git-layout.ts";
 import { type GitSetting, runGit } from "./run-git.ts";
 
 /** Branches that are made for such work trees begin with it. */
 const PREFIX = "hermes/";
-/** End of the name of the folder that holds them. */
-const FOLDER = ".worktrees";
 /** File in the git folder of such a work tree, with the branch that was made for it: a session may check out another. */
 const MARK = "hermes-branch";
 /** Characters of a name: as many whole words as fit. */
@@ -48,12 +47,12 @@ const UNSIGNED: readonly GitSetting[] = [["commit.gpgSign", "false"]];
  * first words name it. A name that is taken gets a number. Rejects with an Error in one line.
  */
 export async function addWorktree(cwd: string, name: string): Promise<Worktree> {
-  const base = await baseOf(cwd);
+  const base = (await worktreesAround(cwd))[0]?.path ?? cwd;
   const wanted = wordOf(name);
   if (wanted === "") throw new UsageError("A worktree needs a name of letters, digits and hyphens.");
   const { exitCode } = await runGit(["rev-parse", "--verify", "--quiet", "HEAD"], { cwd });
   if (exitCode === 1) throw new UsageError("The repository has no commit yet, and a worktree starts from one.");
-  const folder = join(dirname(base), `${basename(base)}${FOLDER}`);
+  const folder = join(dirname(base), `${basename(base)}${WORKTREES}`);
   const isTaken = async (word: string): Promise<boolean> =>
     existsSync(join(folder, word)) || (await git(cwd, ["for-each-ref", `refs/heads/${PREFIX}${word}`])) !== "";
   let word = wanted;
@@ -109,7 +108,7 @@ export async function listWorktrees(cwd: string): Promise<readonly Worktree[]> {
   const all = await worktreesAround(cwd);
   const isOurs = await Promise.all(all.map(async ({ path }) => existsSync(await markOf(path))));
   return all.flatMap(({ path, branch = "HEAD" }, index) => {
-    const isNamed = branch.startsWith(PREFIX) && dirname(path).endsWith(FOLDER);
+    const isNamed = branch.startsWith(PREFIX) && dirname(path).endsWith(WORKTREES);
     return isNamed || isOurs[index] ? [{ path, branch, base: all[0]?.path ?? path }] : [];
   });
 }
@@ -310,11 +309,6 @@ async function worktreesAround(cwd: string): Promise<readonly { readonly path: s
   });
   if (found.length === 0) throw new UsageError("The repository has no folder with a checked-out branch.");
   return found;
-}
-
-/** Main folder of the repository around `cwd`. */
-async function baseOf(cwd: string): Promise<string> {
-  return (await worktreesAround(cwd))[0]?.path ?? cwd;
 }
 
 function wordOf(name: string): string {

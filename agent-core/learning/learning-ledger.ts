@@ -32,8 +32,6 @@ const recordSchema = z.object({
   evidence: z.array(z.string()).readonly(),
   /** In one sentence, for people. */
   reason: z.string(),
-  /** Id of the record that an undo takes back. */
-  undoes: z.string().exactOptional(),
 });
 export type LearningRecord = z.infer<typeof recordSchema>;
 

@@ -62,6 +62,8 @@ export type LearntOptions = {
   readonly clock: Pick<Clock, "now">;
   /** False: learnt skills are off. */
   readonly usesSkills?: boolean;
+  /** Names of skills that are off. */
+  readonly disabled?: readonly string[];
   /** Shows one line to the user. Default: nobody reads it. */
   readonly notify?: (message: string) => void;
   /** Shows the line that the agent follows, once a session, with its id. */
@@ -74,7 +76,8 @@ export class LearntContext {
   /** Facts at the start of the session. */
   #promptFacts: Promise<readonly Fact[]> | undefined;
   #prepared: { readonly at: number; readonly read: Promise<Read> } | undefined;
-  #isMatched: boolean = false;
+  /** Messages of the user so far. */
+  #messages = 0;
   #hooks: readonly Hook[] = [];
   /** First message of the session. */
   #request = "";
@@ -103,8 +106,8 @@ export class LearntContext {
 
   /** Only with the first message. */
   async attach(message: string): Promise<string | undefined> {
-    if (this.#isMatched) return undefined;
-    this.#isMatched = true;
+    this.#messages += 1;
+    if (this.#messages > 1) return undefined;
     this.#request = message;
     if (queryWords(message).length < MIN_WORDS) return undefined;
     const { episodes } = await this.#files();
@@ -159,15 +162,16 @@ export class LearntContext {
     const facts = await this.#promptFacts;
     const { waiting, ended } = await this.#files();
     await this.#announce(waiting);
-    const { sessionId, clock, home, roots, usesSkills } = this.#options;
+    const { sessionId, clock, home, roots, usesSkills, disabled = [] } = this.#options;
     const lasts = lasting(facts, clock.now());
     const shown = safe(facts.filter((fact) => isShown(fact) && lasts(fact)));
     const holds = await Promise.all(shown.map(holdsAtCitation));
     const held = shown.filter((_, at) => holds[at]);
-    const procedures = usesSkills === false ? [] : await readProcedures(home, roots);
+    const all = usesSkills === false ? [] : await readProcedures(home, roots, sessionId);
+    const procedures = all.filter(({ name }) => !disabled.includes(name));
     // A rule whose line is left out is checked all the same.
-    const { onUse } = this.#options;
-    this.#hooks = new CallChecks({ facts: held, procedures, request: () => this.#request, onUse }).hooks;
+    const turn = { request: () => this.#request, isFirstTurn: () => this.#messages <= 1 };
+    this.#hooks = new CallChecks({ facts: held, procedures, ...turn, onUse: this.#options.onUse }).hooks;
     const kept = held.filter((fact) => !isLeftOut(sessionId, fact, ended));
     return learntText(repeatsLast(kept.toSorted(byWeight)));
   }

@@ -21,9 +21,9 @@ export function makeLoops(ports: LoopPorts): Promise<readonly Loop[]> {
   return Promise.all(LOOPS.map((name) => makers[name](ports)));
 }
 
-/** True when the loop may work. */
+/** True when the loop may work. Skills are distilled from the episodes that consolidation writes. */
 export function isOn(loop: LoopName, settings: LearningSettings): boolean {
-  return settings.enabled && settings[loop];
+  return settings.enabled && settings[loop] && (loop !== "distillation" || settings.consolidation);
 }
 
 /** Items of all stores, newest first. */

@@ -2,7 +2,7 @@
 import * as z from "zod";
 import type { Memory } from "../memory/memory.ts";
 import { MEMORY_TARGETS } from "../memory/notes.ts";
-import { contentWords } from "../memory/statement.ts";
+import { ranked } from "../memory/statement.ts";
 import { localDate } from "../platform/clock.ts";
 import { findThreat } from "../prompt/injection-scan.ts";
 import { shortTitle } from "../tools/shown-path.ts";
@@ -10,10 +10,6 @@ import { defineTool, type Tool } from "../tools/tool.ts";
 import type { Fact } from "./facts.ts";
 
 const MAX_FOUND = 10;
-/** Letters in a row that are compared where whole words differ: in other forms, and in scripts without spaces. */
-const GRAM = 3;
-/** Share of a word's letter groups from which a text has the word in another form. */
-const NEAR = 0.6;
 
 const input = z.object({ query: z.string().min(1).describe("Words of any language") });
 const PARAMETERS = {
@@ -64,36 +60,4 @@ async function noteLines(memory: Memory | undefined): Promise<readonly Line[]> {
   if (memory === undefined) return [];
   const notes = await Promise.all(MEMORY_TARGETS.map((target) => memory.read(target)));
   return notes.flat().map((text) => ({ text, shown: text }));
-}
-
-/** The lines that have words of the query, the best first. A word of few lines counts more. */
-export function ranked<Item extends { readonly text: string }>(query: string, items: readonly Item[]): readonly Item[] {
-  const words = [...new Set(contentWords(query))];
-  const texts = items.map(({ text }) => ({ words: new Set(contentWords(text)), grams: gramsOf(text) }));
-  const scores = items.map(() => 0);
-  for (const word of words) {
-    const fits = texts.map((text) => (text.words.has(word) ? 1 : nearness(word, text.grams)));
-    const holding = fits.filter((fit) => fit > 0).length;
-    const weight = Math.log(1 + items.length / Math.max(1, holding));
-    fits.forEach((fit, at) => {
-      scores[at] = (scores[at] ?? 0) + fit * weight;
-    });
-  }
-  return items
-    .map((item, at) => ({ item, score: scores[at] ?? 0 }))
-    .filter(({ score }) => score > 0)
-    .toSorted((one, other) => other.score - one.score)
-    .map(({ item }) => item);
-}
-
-function nearness(word: string, grams: ReadonlySet<string>): number {
-  const own = [...gramsOf(word)];
-  const share = own.filter((gram) => grams.has(gram)).length / Math.max(1, own.length);
-  return share >= NEAR ? share / 2 : 0;
-}
-
-function gramsOf(text: string): ReadonlySet<string> {
-  const letters = text.toLowerCase().normalize("NFKC");
-  const count = Math.max(1, letters.length - GRAM + 1);
-  return new Set(Array.from({ length: count }, (_, at) => letters.slice(at, at + GRAM)));
 }

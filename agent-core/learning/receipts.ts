@@ -34,8 +34,12 @@ export function isLeftOut(sessionId: string, fact: Fact, ended: readonly Ended[]
 }
 
 function isChosen(sessionId: string, fact: Fact, share = LEFT_OUT): boolean {
-  if (fact.isPinned || isEdited(fact)) return false;
-  return (createHash("sha256").update(`${sessionId} ${fact.id}`).digest()[0] ?? 0) < share;
+  return !fact.isPinned && !isEdited(fact) && isInTenth(sessionId, fact.id, share);
+}
+
+/** True in a tenth of the sessions, or in another share of 256, and always in the same ones. */
+export function isInTenth(sessionId: string, itemId: string, share = LEFT_OUT): boolean {
+  return (createHash("sha256").update(`${sessionId} ${itemId}`).digest()[0] ?? 0) < share;
 }
 
 /** Ended session, as far as a comparison needs it. */

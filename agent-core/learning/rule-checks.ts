@@ -81,6 +81,11 @@ export function programOf(command: string): string {
   return /^[a-z][\w:-]*$/.test(next) && !program.includes("/") ? `${program} ${next}` : program;
 }
 
+/** Quoted parts of a statement. */
+export function spansIn(text: string): readonly string[] {
+  return [...text.matchAll(/`([^`]+)`/g)].map(([, span = ""]) => span);
+}
+
 /** Folder and extension of a path from the project's folder: `src/*.ts`. */
 export function placeOf(path: string): string {
   return `${dirname(path)}/*${extname(path)}`;

@@ -65,7 +65,7 @@ function rateLine({ name, value, n, baseline }: Rate): string {
   return `- ${plainText(rateTitle(name, undefined))}: ${figure(name, value)} (${counted(n, "case")}${n < FEW ? ", too few to tell" : usual})`;
 }
 
-/** `tool error rate of terminal: 3.0 % → 25.0 %`. */
+/** `tool error rate of terminal: 3.0% → 25.0%`. */
 export function changeText({ rate, of, before, now }: Regression): string {
   return `${rateTitle(rate, of)}: ${figure(rate, before)} → ${figure(rate, now)}`;
 }
@@ -87,7 +87,7 @@ function rateTitle(name: string, of: string | undefined): string {
 /** Rates and scores are shares of 1; other figures are numbers. */
 function figure(name: string, value: number): string {
   return /_(rate|score)$/.test(name)
-    ? `${(value * 100).toFixed(1)} %`
+    ? `${(value * 100).toFixed(1)}%`
     : value.toLocaleString("en", { maximumFractionDigits: 2 });
 }
 

@@ -1,6 +1,7 @@
 /** Opens the connection to one server with the MCP library. Loaded with the first server that starts. */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { resolve } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import {
   type AuthProvider,
   Client,
@@ -9,9 +10,7 @@ import {
   type CreateMessageResult,
   type ElicitRequest,
   type ElicitResult,
-  type FetchLike,
   type JSONRPCMessage,
-  LATEST_PROTOCOL_VERSION,
   type Progress,
   type RequestOptions,
   type Root,
@@ -20,7 +19,6 @@ import {
   SdkHttpError,
   SSEClientTransport,
   StreamableHTTPClientTransport,
-  SUPPORTED_PROTOCOL_VERSIONS,
   type Transport,
   UnauthorizedError,
 } from "@modelcontextprotocol/client";
@@ -29,8 +27,6 @@ import * as z from "zod";
 import type { Confine } from "../host/terminals/terminals.ts";
 import { type Clock, systemClock } from "../platform/clock.ts";
 import { codeOf, messageOf } from "../platform/errors.ts";
-import { httpFetch } from "../platform/http/http-fetch.ts";
-import { parseJson } from "../platform/json.ts";
 import { type ArgumentCheck, argumentCheck } from "../tools/argument-check.ts";
 import {
   type listPage,
@@ -49,7 +45,8 @@ import {
 } from "./server-answers.ts";
 import { SignInNeeded } from "./server-auth.ts";
 import { type Carry, type HttpSettings, type ServerConfig, serverDetail } from "./server-config.ts";
-import { isMessage, StdioTransport, serverEnvironment } from "./stdio-transport.ts";
+import { StdioTransport, serverEnvironment } from "./stdio-transport.ts";
+import { ourFetch, validMessage } from "./valid-messages.ts";
 
 /** Answers to a server's own requests, and notice of its changes. */
 export type ServerPorts = {
@@ -71,9 +68,6 @@ export type OpenClient = ReturnType<typeof opened>;
 
 /** The library limits each request; the caller of a request has its own idle timeout. Milliseconds: the longest timer. */
 const NO_TIMEOUT = 2 ** 31 - 1;
-
-/** Length of a server's error. Characters. */
-const ERROR_CHARS = 2_000;
 
 /** A server that needs the home or a socket of the machine, such as that of Docker, ends so. */
 const CONFINED_END = "it ended at its start in the sandbox; servers of config.yaml (mcp_servers) run without it";
@@ -216,20 +210,6 @@ export function reconnections(clock: Pick<Clock, "monotonicNow"> = systemClock) 
   };
 }
 
-/** The library uses no members of a response that ours lacks. */
-export const ourFetch: FetchLike = async (url, { method, headers, body, signal } = {}) => {
-  const init = { method, headers: new Headers(headers), signal, body: body == null ? undefined : String(body) };
-  const response = await httpFetch(url, init);
-  const read = response.json.bind(response);
-  response.json = async () => {
-    const value = await read();
-    const found = [value].flat();
-    const sent: { readonly id?: unknown } = Object(parseJson(String(body)));
-    return found.every(isMessage) ? found.map((each) => validMessage(each, (id) => id ?? sent.id)) : value;
-  };
-  return response as unknown as Response;
-};
-
 type Connecting = { readonly config: ServerConfig; readonly ports: ServerPorts; readonly log: () => string };
 
 async function connect(
@@ -277,7 +257,7 @@ function tolerate(transport: Transport): void {
   // Servers write null as the id of an error, and numbers as text. They answer in order, and some answer notifications.
   const askedId = (id: unknown, error: unknown): unknown => {
     const [oldest] = pending;
-    const { code }: Fields = Object(error);
+    const { code }: { readonly code?: unknown } = Object(error);
     const own = streamOf.getStore()?.id ?? (NOTIFICATION_ERRORS.includes(code) ? id : oldest);
     const asked = [...pending].find((each) => String(each) === String(id)) ?? (id == null && error != null ? own : id);
     pending.delete(asked);
@@ -293,7 +273,11 @@ function tolerate(transport: Transport): void {
   transport.send = (message, options) => {
     if ("method" in message && message.method === "notifications/cancelled")
       pending.delete(message.params?.["requestId"]);
-    if (!("method" in message && "id" in message)) return send(message, options);
+    if (!("method" in message && "id" in message)) {
+      // A server that does not answer a notification, or refuses it, may be used all the same.
+      const sent = send(message, options).catch(() => undefined);
+      return Promise.race([sent, delay(NOTIFICATION_MS, undefined, { ref: false })]);
+    }
     const { id } = message;
     pending.add(id);
     const onRequestStreamEnd = (): void => {
@@ -304,6 +288,9 @@ function tolerate(transport: Transport): void {
   };
 }
 
+/** Longest wait for the response to a notification. Milliseconds. */
+const NOTIFICATION_MS = 1_000;
+
 /** Errors with which servers answer a notification: its method is unknown, or it is no request. */
 const NOTIFICATION_ERRORS: readonly unknown[] = [-32_601, -32_600];
 
@@ -312,47 +299,6 @@ const CUT_OFF = {
   code: -32_000,
   message: "the connection ended before the answer; the call may have run all the same",
 };
-
-function validMessage(message: JSONRPCMessage, askedId: (id: unknown, error: unknown) => unknown): JSONRPCMessage {
-  if ("method" in message) return { ...message, jsonrpc: "2.0" };
-  const { id, ...written }: Fields = { ...message };
-  const { error, result } = written;
-  // Servers write both members, with null for the one that does not apply.
-  const outcome = error == null ? { result: validResult(result) } : { error: validError(error) };
-  return { jsonrpc: "2.0", id: askedId(id, error), ...outcome } as JSONRPCMessage; // the library checks the id
-}
-
-function validError(error: unknown): object {
-  const { code, message, data }: Fields = typeof error === "object" ? { ...error } : { message: String(error) };
-  const detail = data === undefined ? "" : `: ${typeof data === "string" ? data : JSON.stringify(data)}`;
-  const words = `${message || "the server gave no reason"}${detail}`.slice(0, ERROR_CHARS);
-  return { code: Number.isInteger(code) ? code : -32_603, message: words, data };
-}
-
-/** A text or a list alone is the content of a tool's result. */
-function validResult(written: unknown): object {
-  if (typeof written !== "object" || Array.isArray(written)) return written === undefined ? {} : { content: written };
-  const { _meta: meta, ...result }: Fields = { ...written };
-  const valid = "protocolVersion" in result ? greetingSchema.parse(withoutNulls(result)) : result;
-  return { ...valid, ...(typeof meta === "object" && meta && { _meta: meta }) };
-}
-
-/** The first answer of a server. A version that nobody knows is read as the newest. */
-const greetingSchema = z.looseObject({
-  protocolVersion: z.enum(SUPPORTED_PROTOCOL_VERSIONS).catch(LATEST_PROTOCOL_VERSION),
-  capabilities: z.looseObject({}).catch({}),
-  serverInfo: z.looseObject({ name: z.string().default(""), version: z.string().default("") }).prefault({}),
-  instructions: z.string().optional().catch(undefined),
-});
-
-type Fields = Readonly<Record<string, unknown>>;
-
-function withoutNulls(value: object): Fields {
-  const entries = Object.entries(value).filter(([, each]) => each !== null);
-  return Object.fromEntries(
-    entries.map(([key, each]) => [key, typeof each === "object" && !Array.isArray(each) ? withoutNulls(each) : each]),
-  );
-}
 
 /** `SignInNeeded` when the server requires a sign-in, else the error itself. */
 function signInNeeded(error: unknown, name: string): unknown {
@@ -364,7 +310,7 @@ function opened(client: Client, log: () => string) {
   const { tools, prompts, resources } = client.getServerCapabilities() ?? {};
   // The library's own methods reject a whole answer because of one invalid part.
   const pages = (method: string, options?: CallOptions) => (cursor: string | undefined, page: typeof listPage) =>
-    client.request({ method, params: cursor === undefined ? {} : { cursor } }, page, options && optionsOf(options));
+    client.request({ method, params: cursor === undefined ? {} : { cursor } }, page, optionsOf(options));
   return {
     /** Exit of the server's program and the end of its stderr, in one line; empty for servers over HTTP. */
     get log(): string {
@@ -373,8 +319,8 @@ function opened(client: Client, log: () => string) {
     /** The server's advice on its use, as it wrote it. */
     instructions: client.getInstructions(),
     has: { tools: tools !== undefined, prompts: prompts !== undefined, resources: resources !== undefined },
-    tools: () => listTools(pages("tools/list")),
-    prompts: () => listPrompts(pages("prompts/list")),
+    tools: (options?: CallOptions) => listTools(pages("tools/list", options)),
+    prompts: (options?: CallOptions) => listPrompts(pages("prompts/list", options)),
     resources: async (options: CallOptions): Promise<readonly ServerResource[]> => {
       const [found, templates] = await Promise.all([
         listResources(pages("resources/list", options)),
@@ -395,6 +341,6 @@ function opened(client: Client, log: () => string) {
   };
 }
 
-function optionsOf({ signal, onProgress }: CallOptions): RequestOptions {
-  return { signal, timeout: NO_TIMEOUT, ...(onProgress && { onprogress: onProgress }) };
+function optionsOf({ signal, onProgress }: Partial<CallOptions> = {}): RequestOptions {
+  return { ...(signal && { signal }), timeout: NO_TIMEOUT, ...(onProgress && { onprogress: onProgress }) };
 }

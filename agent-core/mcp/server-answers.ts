@@ -69,19 +69,24 @@ async function readList<Item>(
   for (let cursor: string | undefined; !cursors.has(cursor) && cursors.size < MAX_PAGES; ) {
     cursors.add(cursor);
     const page = await request(cursor, listPage);
-    pages.push(page[key]);
+    pages.push(page[key] ?? page["content"]);
     if (page.nextCursor === undefined) break;
     cursor = page.nextCursor;
   }
   const items: Item[] = [];
   const problems: ListProblem[] = [];
-  const found = pages.flatMap((raw) => (Array.isArray(raw) ? raw : []));
+  // Servers also write a list alone, or an object of the items by their names.
+  const found = pages.flatMap((raw): unknown[] => {
+    const named = Object.entries(Object(raw)).filter(([, item]) => typeof item === "object");
+    return Array.isArray(raw) ? raw : named.map(([name, item]) => ({ name, ...Object(item) }));
+  });
   for (const each of new Map(
     found.map((item) => [JSON.stringify(identity.safeParse(item).data ?? item), item]),
   ).values()) {
     const parsed = schema.safeParse(each);
+    const faults = parsed.error?.issues.map(({ path, message }) => `${path.join(".")}: ${message}`) ?? [];
     if (parsed.success) items.push(parsed.data);
-    else problems.push({ name: nameOf(each), reason: explain(parsed.error) });
+    else problems.push({ name: nameOf(each), reason: faults.join("; ") });
   }
   return { items, problems };
 }
@@ -91,10 +96,6 @@ const identity = z.object({
   uri: z.string().optional(),
   uriTemplate: z.string().optional(),
 });
-
-function explain({ issues }: z.ZodError): string {
-  return issues.map(({ path, message }) => `${path.join(".")}: ${message}`).join("; ");
-}
 
 function nameOf(item: unknown): string {
   const named = z.object({ name: z.string() }).safeParse(item);

@@ -52,17 +52,13 @@ export function serverAuthOf({ name, settings }: ServerConfig, home: string): Se
   const url = new URL(settings.url);
   const { oauth: registration } = settings;
   const key = JSON.stringify([home, name, url.href, registration]);
-  const path = join(home, "mcp-tokens", `${fileName(name)}.json`);
+  const plainName = name.replaceAll(/[^\w-]/g, "_").slice(0, 100); // no character that means something in a path
+  const path = join(home, "mcp-tokens", `${plainName}.json`);
   const file = new SignInFile(path, url.href);
   const auth =
     known.get(key) ?? new ServerAuth({ name, url, file, fetchFn: wholeFetch, clock: systemClock, registration });
   known.set(key, auth);
   return auth;
-}
-
-/** The name without characters that mean something in a path. */
-function fileName(name: string): string {
-  return name.replaceAll(/[^\w-]/g, "_").slice(0, 100);
 }
 
 /** The library requires the platform's own `Response`. Answers of issuers are small. */

@@ -62,6 +62,8 @@ const LATE = "it does not answer tools/list. Its tools come when it does";
 const RELOAD_INTERVAL_MS = 250;
 /** Longest such time: some servers announce a change at each request. Milliseconds. */
 const MAX_RELOAD_INTERVAL_MS = 60_000;
+/** Time for the answers to the requests of a reload: one that never comes would block all later ones. Milliseconds. */
+const RELOAD_LIMIT_MS = 60_000;
 /** Words of a server that no longer knows a connection, in an error of HTTP or of the protocol. */
 const FORGOTTEN = /\bsession\b|\binitiali[sz]/i;
 /** Statuses that say that the connection itself is refused, or its server is not there yet. No call ran. */
@@ -279,10 +281,15 @@ export class ServerConnection {
     this.#isStale = true;
     if (this.#isReloading) return;
     this.#isReloading = true;
+    const { clock = systemClock } = this.#options;
     let intervalMs = RELOAD_INTERVAL_MS;
     for (let client = this.#client; this.#isStale && client !== undefined; client = this.#client) {
       this.#isStale = false;
-      const listing = await this.#list(client).catch(() => undefined);
+      const limit = new AbortController();
+      const end = (): void => limit.abort();
+      clock.wait(RELOAD_LIMIT_MS, limit.signal).then(end, end);
+      const listing = await this.#list(client, limit).catch(() => undefined);
+      end();
       const isNew = listing !== undefined && JSON.stringify(listing) !== JSON.stringify(this.#listing);
       if (isNew && client === this.#client) {
         this.#listing = listing;
@@ -294,14 +301,13 @@ export class ServerConnection {
     this.#isReloading = false;
   }
 
-  /** Asks a server again that is not ready yet. */
-  async #list(client: OpenClient): Promise<Listing> {
-    try {
-      return await listingOf(client, this.#listing);
-    } catch {
-      await delay(RELOAD_INTERVAL_MS, undefined, { ref: false });
-      return listingOf(client, this.#listing);
-    }
+  /** Asks a server again that is not ready yet, after three longer and longer waits. */
+  async #list(client: OpenClient, limit?: AbortController, waitMs = RELOAD_INTERVAL_MS): Promise<Listing> {
+    return listingOf(client, this.#listing, limit).catch((error: unknown) => {
+      const isLast = waitMs > RELOAD_INTERVAL_MS * 4 || limit?.signal.aborted;
+      if (isLast || client !== this.#client) throw error;
+      return delay(waitMs, undefined, { ref: false }).then(() => this.#list(client, limit, waitMs * 2));
+    });
   }
 
   #announceRoots(): void {
@@ -340,10 +346,14 @@ export class ServerConnection {
     } catch (error) {
       options.signal.throwIfAborted();
       const isForgotten =
-        error instanceof Error && (("status" in error && isRefusal(error.status)) || FORGOTTEN.test(error.message));
+        error instanceof Error &&
+        (("status" in error && isRefusal(error.status)) || FORGOTTEN.test(error.message) || isSignInNeeded(error));
       if (!isForgotten || this.config.settings.kind === "stdio") throw error;
       if (this.#client === client) await abortable(this.start(), options.signal);
-      return this.#attempt(await this.#connected(options.signal), options, request);
+      return this.#attempt(await this.#connected(options.signal), options, request).catch((again: unknown) => {
+        if (isSignInNeeded(again)) this.#set({ kind: "needs-sign-in", error: again.message });
+        throw again;
+      });
     }
   }
 
@@ -380,8 +390,6 @@ export class ServerConnection {
       }
       if (this.#client !== client)
         throw new Error(`the MCP server ${name} ended during the call${client.log === "" ? "" : `: ${client.log}`}`);
-      // An HTTP server may have dropped the user's sign-in.
-      if (isSignInNeeded(error)) this.#set({ kind: "needs-sign-in", error: error.message });
       throw error;
     } finally {
       pause();

@@ -1,7 +1,7 @@
 /** Tools and prompts of a server, as its lists have them. */
 import { setImmediate } from "node:timers/promises";
 import type { ArgumentCheck } from "../tools/argument-check.ts";
-import type { OpenClient } from "./open-client.ts";
+import type { CallOptions, OpenClient } from "./open-client.ts";
 import type { ListProblem, ServerPrompt, ServerTool } from "./server-answers.ts";
 
 export type CheckedTool = ServerTool & { readonly check: ArgumentCheck };
@@ -30,13 +30,13 @@ export const NOTHING: Listing = {
 const COMPILED_AT_ONCE = 5;
 
 /** Reads the lists. The check of a tool whose schema did not change stays. */
-export async function listingOf(client: OpenClient, before: Listing): Promise<Listing> {
+export async function listingOf(client: OpenClient, before: Listing, options?: CallOptions): Promise<Listing> {
   const { has, instructions } = client;
   const [tools, prompts] = await Promise.all([
     // Servers forget to announce their tools.
-    client.tools().catch((error: unknown) => (has.tools ? Promise.reject(error) : undefined)),
+    client.tools(options).catch((error: unknown) => (has.tools ? Promise.reject(error) : undefined)),
     // They announce prompts that they do not have.
-    has.prompts ? client.prompts().catch(() => undefined) : undefined,
+    has.prompts ? client.prompts(options).catch(() => undefined) : undefined,
   ]);
   const known = new Map(before.tools.map(({ inputSchema, check }) => [JSON.stringify(inputSchema), check]));
   const checked: CheckedTool[] = [];

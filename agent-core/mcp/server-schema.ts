@@ -1,4 +1,5 @@
 /** Schemas of a server's tools: made sound for the check, and for the model as all providers accept them. */
+import { isRecord, jsonTarget } from "../platform/json.ts";
 import { INVISIBLE } from "../platform/visible-text.ts";
 
 /** Limit of the providers for the name of a tool. */
@@ -45,14 +46,15 @@ export function modelSchema({ inputSchema }: { readonly inputSchema: Schema }): 
     originals.set(name, key);
     return name;
   };
-  const parameters = shownSchema(mergedTop(inputSchema, inputSchema), keyFor);
+  // OpenAI refuses an object without the field.
+  const parameters = shownSchema({ properties: {}, ...mergedTop(inputSchema, inputSchema) }, keyFor);
   return { parameters, ...(originals.size > 0 && { original: (args) => withKeys(args, originals) }) };
 }
 
 /** An object's own parts with those of its branches. Only what all alternatives require is required. */
 function mergedTop(schema: Schema, root: Schema, depth = 0): Schema {
   const list = (value: unknown): readonly Schema[] => (Array.isArray(value) ? value.filter(isRecord) : []);
-  const target = typeof schema["$ref"] === "string" ? targetOf(schema["$ref"], root) : undefined;
+  const target = typeof schema["$ref"] === "string" ? jsonTarget(schema["$ref"], root) : undefined;
   const merge = (part: Schema): Schema => (depth > 4 ? part : mergedTop(part, root, depth + 1));
   const parts = [...list(schema["allOf"]), ...list([target])].map(merge);
   const alternatives = [...list(schema["anyOf"]), ...list(schema["oneOf"])].map(merge);
@@ -101,7 +103,7 @@ const KEYWORDS: Readonly<Record<string, Reader>> = {
     const [first = {}, ...others] = [...new Map(all.map((each) => [JSON.stringify(each), each])).values()];
     return others.length === 0 ? first : { anyOf: [first, ...others] };
   },
-  $ref: (value, _, root) => (typeof value === "string" && targetOf(value, root) !== undefined ? value : undefined),
+  $ref: (value, _, root) => (typeof value === "string" && jsonTarget(value, root) !== undefined ? value : undefined),
   $defs: named,
   definitions: named,
   anyOf: several,
@@ -161,15 +163,6 @@ function isPattern(pattern: string): boolean {
   }
 }
 
-/** The part of a schema that a reference names; undefined for none, and for another document. */
-function targetOf(reference: string, root: Schema): unknown {
-  if (!reference.startsWith("#")) return undefined;
-  return reference
-    .split("/")
-    .slice(1)
-    .reduce<unknown>((at, key) => (isRecord(at) ? at[key] : undefined), root);
-}
-
 function shownSchema(schema: Schema, keyFor: (key: string, siblings: Schema) => string): Record<string, unknown> {
   const properties = isRecord(schema["properties"]) ? schema["properties"] : {};
   const shown = (value: unknown, key: string): unknown => {
@@ -194,8 +187,4 @@ function withKeys(value: unknown, originals: ReadonlyMap<string, string>): unkno
   if (!isRecord(value)) return value;
   const entries = Object.entries(value).map(([key, item]) => [originals.get(key) ?? key, withKeys(item, originals)]);
   return Object.fromEntries(entries);
-}
-
-function isRecord(value: unknown): value is Schema {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -47,6 +47,8 @@ export type SessionServersOptions = {
   readonly confine?: Confine | undefined;
   /** The client shows the list of servers with their errors and consents. Other clients get a line for each. */
   readonly isListed: boolean;
+  /** Each prompt is a session, as on a command line: a problem that an earlier one named is not named again. Default: false. */
+  readonly isBrief?: boolean;
   readonly onDefect: (message: string) => void;
 };
 
@@ -184,14 +186,14 @@ export class SessionServers implements Extension {
   }
 
   #entryOf(config: ServerConfig, consent: ServerEntry["consent"]): ServerEntry {
-    const key = switchKey({ config, consent });
+    const { isOn = config.isEnabled, toolsOff, shownProblem } = this.#switches.get(switchKey({ config, consent }));
     return {
       config,
       consent,
-      isOn: this.#switches.isOn(key) ?? config.isEnabled,
-      toolsOff: new Set(this.#switches.toolsOff(key)),
+      isOn,
+      toolsOff: new Set(toolsOff),
       lease: undefined,
-      shownError: undefined,
+      shownError: this.#options.isBrief ? shownProblem : undefined,
       made: undefined,
       auth: undefined,
     };
@@ -283,10 +285,15 @@ export class SessionServers implements Extension {
 
   #changed(entry: ServerEntry): void {
     const error = problemOf(entry);
-    if (error !== undefined && error !== entry.shownError && !this.#options.isListed) {
-      this.#session.status({ severity: "warning", message: `The MCP server ${entry.config.name}: ${error}` });
+    const works = entry.lease?.connection.state.kind === "on";
+    if (!this.#options.isListed && error !== entry.shownError && (error !== undefined || works)) {
+      if (error !== undefined) this.#warn([`The MCP server ${entry.config.name}: ${error}`]);
+      entry.shownError = error;
+      if (this.#options.isBrief) {
+        const stored = this.#switches.set(switchKey(entry), () => ({ shownProblem: error }));
+        stored.catch((reason: unknown) => this.#options.onDefect(messageOf(reason)));
+      }
     }
-    entry.shownError = error;
     this.#notify();
   }
 
@@ -361,7 +368,7 @@ export class SessionServers implements Extension {
     const { config, consent } = entry;
     const { name } = config;
     if (consent !== undefined && !isOn) this.#consents.revoke("mcp", consent.hash);
-    await this.#switches.set(switchKey(entry), isOn);
+    await this.#switches.set(switchKey(entry), () => ({ isOn }));
     entry.isOn = isOn;
     if (!isOn) this.#signIns.get(name)?.cancel();
     if (!isOn) await this.#stop(entry);
@@ -376,7 +383,10 @@ export class SessionServers implements Extension {
     const { name } = entry.config;
     const known = entry.lease?.connection.listing.tools.some((each) => each.name === tool);
     if (!known) throw new Error(`${name} has no tool ${tool}`);
-    await this.#switches.setTool(switchKey(entry), tool, isOn);
+    await this.#switches.set(switchKey(entry), (before) => {
+      const others = before.toolsOff.filter((each) => each !== tool);
+      return { toolsOff: isOn ? others : [...others, tool] };
+    });
     if (isOn) entry.toolsOff.delete(tool);
     else entry.toolsOff.add(tool);
     entry.made = undefined;

@@ -53,13 +53,10 @@ export async function signIn(
   } catch (error) {
     redirect.close(`The sign-in to ${name} failed. Hermes shows the reason.`);
     signal.throwIfAborted();
-    const reason = isTimeout(error) ? "nobody answered within five minutes" : messageOf(error);
+    const isTimeout = error instanceof DOMException && error.name === "TimeoutError";
+    const reason = isTimeout ? "nobody answered within five minutes" : messageOf(error);
     throw new Error(`Could not sign in to ${name}: ${reason}. Try \`/mcp signin ${name}\` again.`, { cause: error });
   }
-}
-
-function isTimeout(error: unknown): boolean {
-  return error instanceof DOMException && error.name === "TimeoutError";
 }
 
 /** One sign-in, as the protocol's steps need it. Nothing is stored before it has succeeded. */

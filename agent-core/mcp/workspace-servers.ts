@@ -11,6 +11,7 @@ import type { Environment } from "../config/home.ts";
 import { fileVersion } from "../config/home-file.ts";
 import { mcpServerSection } from "../config/sections.ts";
 import { messageOf } from "../platform/errors.ts";
+import { isRecord } from "../platform/json.ts";
 import { parseJsonc } from "../platform/jsonc.ts";
 import { visibleText } from "../platform/visible-text.ts";
 import { quoted, type ServerConfig, type ServerFile, serverFiles, serversFrom } from "./server-config.ts";
@@ -169,7 +170,7 @@ function ownEntry(foreign: unknown): unknown {
 /** Values of these keys in our form; null: left out. */
 const VALUES: Readonly<Record<string, (value: unknown) => unknown>> = {
   args: (value) => (typeof value === "string" ? value.split(/\s+/) : value),
-  env: (value) => (typeof value === "object" && value !== null && !Array.isArray(value) ? withoutNull(value) : value),
+  env: (value) => (isRecord(value) ? withoutNull(value) : value),
   type: (value) => String(value).toLowerCase(),
   auth: (value) => (value === "oauth" ? value : null),
   // Copilot lists the tools.

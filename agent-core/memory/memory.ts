@@ -158,15 +158,11 @@ export class Memory {
 
   /** Removes a whole entry for the user. Rejects when writing fails. */
   async remove(target: MemoryTarget, text: string, { sessionId }: { readonly sessionId: string }): Promise<MemoryUndo> {
-    const missing = { ok: false, message: "This entry of the memory no longer exists." };
-    if (!(await this.read(target)).includes(text)) return missing;
-    const written = await this.#write(target, async (notes) => {
-      if (!notes.includes(text)) return { ok: false, message: missing.message };
-      const left = notes.filter((note) => note !== text);
-      const record = { target, ...this.#projectOf(target), ...changedEntry(notes, left, []) };
-      return { ok: true, notes: left, evicted: [], record: { ...record, by: "user", sessionId, callId: "" } };
-    });
-    return written.ok ? { ok: true, message: `Removed from the memory: ${ended(text)}` } : missing;
+    const change = { action: "remove", oldText: text } as const;
+    const isThere = (await this.read(target)).includes(text);
+    const isRemoved = isThere && (await this.change(target, change, { by: "user", sessionId, callId: "" })).ok;
+    if (!isRemoved) return { ok: false, message: "This entry of the memory no longer exists." };
+    return { ok: true, message: `Removed from the memory: ${ended(text)}` };
   }
 
   /** Removes a note that the call `callId` wrote, and its records. Rejects when writing fails. */
@@ -334,6 +330,6 @@ async function shown(
     onDefect(`The ${target} notes have ${used} characters. Prompts leave out the oldest of them: shorten the file.`);
     safe.unshift("[older notes were left out: the file is too long]");
   }
-  const head = `${MEMORY_HEADS[target]} [${Math.round((used / limit) * 100)} % — ${used}/${limit} characters]`;
+  const head = `${MEMORY_HEADS[target]} [${Math.round((used / limit) * 100)}% — ${used}/${limit} characters]`;
   return `${head}\n${formatNotes(safe).trimEnd()}`;
 }

@@ -105,3 +105,50 @@ export function placeSaying(
   }
   return undefined;
 }
+
+/** Letters in a row that are compared where whole words differ: in other forms, and in scripts without spaces. */
+const GRAM = 3;
+/** Share of a word's letter groups from which a text has the word in another form. */
+const NEAR = 0.6;
+/** Weight of a word in the name of an item; one in its text counts 1. */
+const NAME_WEIGHT = 4;
+
+/** `name`: a part of the text in which a word counts more. */
+type Ranked = { readonly text: string; readonly name?: string };
+
+/** The items that have words of the query, the best first. A word of few items counts more. */
+export function ranked<Item extends Ranked>(query: string, items: readonly Item[]): readonly Item[] {
+  const words = [...new Set(contentWords(query))];
+  const texts = items.map(({ text, name = "" }) => {
+    return { name: new Set(contentWords(name)), words: new Set(contentWords(text)), grams: gramsOf(text) };
+  });
+  const scores = items.map(() => 0);
+  for (const word of words) {
+    const fits = texts.map((text) => {
+      if (text.name.has(word)) return NAME_WEIGHT;
+      return text.words.has(word) ? 1 : nearness(word, text.grams);
+    });
+    const holding = fits.filter((fit) => fit > 0).length;
+    const weight = Math.log(1 + items.length / Math.max(1, holding));
+    fits.forEach((fit, at) => {
+      scores[at] = (scores[at] ?? 0) + fit * weight;
+    });
+  }
+  return items
+    .map((item, at) => ({ item, score: scores[at] ?? 0 }))
+    .filter(({ score }) => score > 0)
+    .toSorted((one, other) => other.score - one.score)
+    .map(({ item }) => item);
+}
+
+function nearness(word: string, grams: ReadonlySet<string>): number {
+  const own = [...gramsOf(word)];
+  const share = own.filter((gram) => grams.has(gram)).length / Math.max(1, own.length);
+  return share >= NEAR ? share / 2 : 0;
+}
+
+function gramsOf(text: string): ReadonlySet<string> {
+  const letters = text.toLowerCase().normalize("NFKC");
+  const count = Math.max(1, letters.length - GRAM + 1);
+  return new Set(Array.from({ length: count }, (_, at) => letters.slice(at, at + GRAM)));
+}

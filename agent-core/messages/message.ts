@@ -40,6 +40,11 @@ export function contentText(content: UserMessage["content"], separator = "\n", i
     .join(separator);
 }
 
+/** Tool calls of a message; none of another role's. */
+export function callsOf(message: Message): readonly ToolCall[] {
+  return (message.role === "assistant" && message.tool_calls) || [];
+}
+
 /** The text that the user typed, without attachments. */
 export function typedText(content: UserMessage["content"], separator = "\n\n"): string {
   if (typeof content === "string") return content;
@@ -120,11 +125,4 @@ const FENCED = /^ {0,3}(`{3,}|~{3,})[^\n]*\n([\s\S]*?)(?:^ {0,3}\1[`~]*[ \t]*$|(
 export function ownWords(typed: string): { readonly own: string; readonly quoted: readonly string[] } {
   const quoted = [...typed.matchAll(FENCED)].map(([, , inner = ""]) => inner);
   return { own: typed.replace(FENCED, ""), quoted };
-}
-
-/** The fence is longer than any run of back-ticks in the text. */
-export function fenced(text: string, language = ""): string {
-  const longest = Math.max(0, ...[...text.matchAll(/`{3,}/g)].map(([run]) => run.length));
-  const fence = "`".repeat(Math.max(3, longest + 1));
-  return `${fence}${language}\n${text}\n${fence}`;
 }

@@ -64,14 +64,11 @@ function withResults(
   for (const call of open) answered.add(call.id);
   if (open.length > 0) {
     const kept = open.length === calls?.length ? message : { ...rest, tool_calls: open };
-    return [kept, ...open.map((call) => results.get(call.id) ?? missingResult(call.id))];
+    const missing = { role: "tool", content: MISSING_RESULT } as const;
+    return [kept, ...open.map(({ id }) => results.get(id) ?? { ...missing, tool_call_id: id })];
   }
   if (rest.content === null || rest.content === "") return [];
   return calls === undefined ? [message] : [rest];
-}
-
-function missingResult(callId: string): ToolMessage {
-  return { role: "tool", tool_call_id: callId, content: MISSING_RESULT };
 }
 
 function mergeNeighbours(messages: readonly Message[]): readonly Message[] {

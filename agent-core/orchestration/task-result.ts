@@ -93,7 +93,7 @@ export class TaskRecord {
     }
     return {
       files: [...hunks].map(([path, count]) => ({
-        path: shownPath(path, this.#cwd),
+        path: pathBelow(this.#cwd, path) ?? path,
         hunks: count,
         ...(count === 0 && this.#changed.get(path) === false && { shared: true }),
       })),
@@ -103,10 +103,6 @@ export class TaskRecord {
       answer: this.#answer,
     };
   }
-}
-
-function shownPath(path: string, cwd: string): string {
-  return pathBelow(cwd, path) ?? path;
 }
 
 /** Number of changed places by path. A diff whose texts are stored elsewhere, or too different to compare, counts as one. */

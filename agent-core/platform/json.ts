@@ -20,3 +20,27 @@ export function parseRepairedJson(text: string): unknown {
     return undefined;
   }
 }
+
+/** True for an object that is no list. */
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The part of a JSON document that a local reference such as `#/$defs/a` names; undefined for none. */
+export function jsonTarget(reference: string, root: unknown): unknown {
+  if (!reference.startsWith("#")) return undefined;
+  const steps = reference.split("/").slice(1);
+  return steps.reduce<unknown>((found, step) => {
+    const key = decodedUrl(step).replaceAll("~1", "/").replaceAll("~0", "~");
+    return typeof found === "object" && found !== null && Object.hasOwn(found, key) ? Object(found)[key] : undefined;
+  }, root);
+}
+
+/** The text itself when it is not URL-encoded, as in `#/$defs/50%`. */
+export function decodedUrl(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,3 +1,10 @@
+const ENTITIES = { "&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'", "&#39;": "'", "&amp;": "&" };
+
+/** The text with the characters that XML escapes. */
+export function withoutEntities(text: string): string {
+  return Object.entries(ENTITIES).reduce((plain, [escaped, letter]) => plain.replaceAll(escaped, letter), text);
+}
+
 /** Part of a text that is read for each character of the line: it may have blanks, and megabytes. */
 const READ_CHARS = 50;
 

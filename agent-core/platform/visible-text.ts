@@ -29,6 +29,13 @@ export function visibleText(text: string): string {
   return text.replaceAll(UNSEEN, codePoint);
 }
 
+/** Markdown that shows a text as it is: the fence is longer than any run of back-ticks in the text. */
+export function fenced(text: string, language = ""): string {
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
+  const fence = "`".repeat(longest + 1);
+  return `${fence}${language}\n${text}\n${fence}`;
+}
+
 /** Control characters, and the embeddings, overrides and isolates of the bidirectional algorithm. */
 const REORDERING = new RegExp(`[^\\P{Cc}\\n\\t]|[${INVISIBLE.override}]`, "gu");
 

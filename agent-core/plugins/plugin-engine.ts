@@ -1,6 +1,6 @@
 /** Context engine of a plugin. The built-in engine replaces it while it is missing, and after its first failure. */
 import type { ContextEngine } from "../context/context-engine.ts";
-import { type CompressionChoice, compressionChoice, keptMessages, planChoice } from "../context/plan-compression.ts";
+import type { CompressionChoice, compressionChoice } from "../context/plan-compression.ts";
 import { messageTokens } from "../context/token-meter.ts";
 import { messageOf } from "../platform/errors.ts";
 
@@ -63,12 +63,13 @@ export function pluginEngine(
     plan: (room, signal) =>
       attempt(
         async (engine, limited) => {
+          const { compressionChoice, keptMessages, planChoice } = await import("../context/plan-compression.ts");
           const { compression, target, focus = null } = room;
           const messages = keptMessages(room).map(({ position, message }) => {
             return { position, tokens: messageTokens(message), message };
           });
           const input = { messages, summary: compression?.summary ?? null, target, focus };
-          const choice = parseChoice(await engine.plan(input, limited), messages);
+          const choice = parseChoice(compressionChoice, await engine.plan(input, limited), messages);
           return choice === null ? undefined : planChoice(room, choice);
         },
         () => builtIn.plan(room, signal),
@@ -78,8 +79,12 @@ export function pluginEngine(
 }
 
 /** Throws for an answer that does not choose among these messages. */
-function parseChoice(answer: unknown, messages: readonly { position: number }[]): CompressionChoice | null {
-  const parsed = compressionChoice.nullable().safeParse(answer);
+function parseChoice(
+  schema: typeof compressionChoice,
+  answer: unknown,
+  messages: readonly { position: number }[],
+): CompressionChoice | null {
+  const parsed = schema.nullable().safeParse(answer);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     throw new Error(`its plan is not { drop, replace, summary } (${issue?.path.join(".")}: ${issue?.message})`);

@@ -26,7 +26,7 @@ function relayMessages(): void {
   process.on("message", (message: ToPlugin) => here.postMessage(message));
   process.on("disconnect", endGroup);
   here.on("message", (message: FromPlugin) => send(message));
-  thread.once("error", (error) => stop(`it crashed (${firstLine(messageOf(error))})`));
+  thread.once("error", (error) => stop(`it crashed (${messageOf(error).split("\n", 1)[0]})`));
   thread.once("exit", (code) => stop(`it ended itself (exit code ${code})`));
 }
 
@@ -50,8 +50,4 @@ function endGroup(): void {
     // the process leads no group
   }
   process.exit();
-}
-
-function firstLine(text: string): string {
-  return text.split("\n", 1)[0] ?? "";
 }

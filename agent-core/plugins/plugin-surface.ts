@@ -1,7 +1,9 @@
 /** The object `ctx` that a plugin's `register(ctx)` gets, and the registrations that it collects. */
+
 import { resolve } from "node:path";
 import { HOOK_EVENTS } from "../hooks/hook.ts";
 import { messageOf } from "../platform/errors.ts";
+import { isRecord } from "../platform/json.ts";
 import type { CallFacts, Registration } from "./plugin-messages.ts";
 
 /** Second argument of every handler. */
@@ -142,7 +144,7 @@ function engineOf(given: string, methods: Given, handlerOf: HandlerOf): Registra
 }
 
 function object(value: unknown, place: string): Given {
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Given; // just checked
+  if (isRecord(value)) return value;
   throw wrong(place, "an object", value);
 }
 

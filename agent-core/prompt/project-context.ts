@@ -4,6 +4,7 @@ import { globMatcher } from "../host/search-rules.ts";
 import { oneLine } from "../platform/one-line.ts";
 import { pathBelow } from "../platform/paths.ts";
 import { findThreat, wrapData } from "./injection-scan.ts";
+import { INSTRUCTIONS_HEAD } from "./system-prompt.ts";
 
 /** Reads a file's text as the user sees it; undefined for a missing file and for a file without text. */
 export type ReadText = (path: string) => Promise<string | undefined>;
@@ -22,17 +23,19 @@ const OWNERS = {
   /** Files, in any case. Of each row the first that exists counts. */
   files: [
     [".hermes.md", "HERMES.md"],
-    ["AGENTS.override.md", "AGENTS.md"],
+    ["AGENTS.override.md", "AGENTS.md", "AGENT.md"],
     ["CLAUDE.md", ".claude/CLAUDE.md"],
     ["CLAUDE.local.md"],
     ["GEMINI.md", ".gemini/GEMINI.md"],
-    ...["QWEN.md", "WARP.md", "CRUSH.md", "replit.md", ".github/copilot-instructions.md"].map((name) => [name]),
-    ...[".cursorrules", ".windsurfrules", ".clinerules", ".roorules", ".kilocoderules", ".rules"].map((name) => [name]),
-    ...[".goosehints", ".augment-guidelines", ".openhands/microagents/repo.md"].map((name) => [name]),
+    ...["QWEN.md", "WARP.md", "CRUSH.md", "CODEBUDDY.md", "IFLOW.md", "replit.md"].map((name) => [name]),
+    ...[".cursorrules", ".windsurfrules", ".clinerules", ".roorules", ".kilocoderules"].map((name) => [name]),
+    ...[".continuerules", ".rules", ".goosehints", ".augment-guidelines"].map((name) => [name]),
+    ...[".github/copilot-instructions.md", ".agents/AGENTS.md", ".idx/airules.md"].map((name) => [name]),
     [".junie/AGENTS.md", ".junie/guidelines.md"],
+    [".openhands/microagents/repo.md", ".openhands/skills/repo.md"],
   ],
   /** Folders of rules beside `.NAME/rules`, which most have: Cursor, Windsurf, Roo, Kilo, Claude Code, Amazon Q, Augment. */
-  folders: [".clinerules", ".github/instructions", ".kiro/steering"],
+  folders: [".clinerules", ".github/instructions", ".kiro/steering", ".tabnine/guidelines"],
   /** Settings that name files or globs: of aider, opencode and Gemini CLI. */
   settings: [
     [".aider.conf.yml", ["read"]],
@@ -72,9 +75,6 @@ const HEAD = 0.7;
 const TAIL = 0.2;
 /** Name of the element around the file's text. */
 const TAG = "project_instructions";
-
-/** First words of the instructions in a prompt. */
-export const INSTRUCTIONS_HEAD = "The project's own instructions. The user's messages take precedence over them.";
 
 /** Instructions for a session in the absolute folder `cwd`; undefined for a project without any. */
 export async function projectContext(cwd: string, files: ContextFiles): Promise<string | undefined> {

@@ -4,6 +4,9 @@
  */
 import type { MemorySnapshot } from "../memory/memory.ts";
 
+/** First words of the project's instructions in a prompt. */
+export const INSTRUCTIONS_HEAD = "The project's own instructions. The user's messages take precedence over them.";
+
 /** Identity of the agent without a SOUL.md in the home. */
 const DEFAULT_IDENTITY = `\
 You are Hermes, a coding agent that works inside the user's editor. You read, change and run real code in the user's \
@@ -55,10 +58,8 @@ export type PromptFacts = {
   readonly date: string;
 };
 
-type Layer = (facts: PromptFacts) => string | undefined;
-
 /** Layers in the order of the prompt; an empty layer is left out. */
-const layers: readonly Layer[] = [
+const layers: readonly ((facts: PromptFacts) => string | undefined)[] = [
   ({ soul }) => soul?.trim() || DEFAULT_IDENTITY,
   guidance,
   ({ systemMessage }) => systemMessage,

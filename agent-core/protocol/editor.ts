@@ -146,9 +146,6 @@ export const HermesNewProblem = z.object({
 });
 export type HermesNewProblem = z.infer<typeof HermesNewProblem>;
 
-/** `_meta.hermes` of the text in a tool call that names the new problems of its edit. */
-export type HermesProblemsMeta = { readonly problems: readonly HermesNewProblem[] };
-
 /** Requests of the agent around an edit. */
 export const problemMethods = {
   /** Before the edit. */

@@ -2,10 +2,6 @@
 import * as z from "zod";
 import { inSession, nothing } from "./method.ts";
 
-/** `_meta.hermes` of a `notice` about changes of the memory: id of their call, for `undo`. */
-export const HermesMemoryMeta = z.object({ memoryCall: z.string() });
-export type HermesMemoryMeta = z.infer<typeof HermesMemoryMeta>;
-
 /** `project`: notes that hold in one project. */
 export const HermesMemoryTarget = z.enum(["memory", "project", "user"]);
 

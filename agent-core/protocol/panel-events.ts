@@ -15,7 +15,14 @@ import { Attachment, Attachments, MentionItem } from "./attachments.ts";
 import { HermesExtensionItem } from "./extensions.ts";
 import { HermesProcess } from "./processes.ts";
 import { HermesRestoredFile, restoreLimits } from "./restores.ts";
-import { HermesBuilding, HermesContext, HermesEarlier, HermesSandbox, HermesShelf } from "./sessions.ts";
+import {
+  HermesBuilding,
+  HermesContext,
+  HermesEarlier,
+  HermesSandbox,
+  HermesSessionState,
+  HermesShelf,
+} from "./sessions.ts";
 import { HermesOffer } from "./settings.ts";
 
 /** A record of ACP, which the agent's side has checked. */
@@ -75,6 +82,8 @@ export const HistoryItem = z.object({
   /** Title of another agent, whose sessions are only opened here. */
   agent: z.string().exactOptional(),
   shelf: HermesShelf.exactOptional(),
+  /** Turn that runs in any window or terminal. */
+  state: HermesSessionState.exactOptional(),
   /** A planned job is the origin of the session. */
   isJob: z.boolean().exactOptional(),
   /** Text around the first match of a search; `marks` are ranges of `text`, in order. */
@@ -136,7 +145,6 @@ export type RestorePreview = z.infer<typeof RestorePreview>;
 const sessionEvent = z.object({
   kind: z.literal("session"),
   sessionId: z.string(),
-  cwd: z.string(),
   agentName: z.string(),
   /** Another agent than Hermes: without restores, steering and extensions. Default: false. */
   isForeign: z.boolean().exactOptional(),
@@ -146,12 +154,7 @@ const sessionEvent = z.object({
 
 const turnEvents = [
   /** A turn starts with this message of the user. */
-  z.object({
-    kind: z.literal("prompt"),
-    id: z.string(),
-    text: z.string(),
-    attachments: Attachments.exactOptional(),
-  }),
+  z.object({ kind: z.literal("prompt"), id: z.string(), text: z.string(), attachments: Attachments.exactOptional() }),
   /** Neighbouring deltas of a text may have been merged. */
   z.object({ kind: z.literal("update"), update: acp<SessionUpdate>() }),
   /** `error`: one line. `fault`: its kind. `fault` and `keyFor` are as in `HermesFaultData`. */
@@ -169,11 +172,7 @@ const turnEvents = [
   z.object({ kind: z.literal("rewind"), position: z.number() }),
   /** The changes that a call made in the memory were undone. */
   z.object({ kind: z.literal("memory-undone"), callId: z.string() }),
-  z.object({
-    kind: z.literal("notice"),
-    severity: z.enum(["info", "warning", "error"]),
-    text: z.string(),
-  }),
+  z.object({ kind: z.literal("notice"), severity: z.enum(["info", "warning", "error"]), text: z.string() }),
 ] as const;
 
 const earlierEvents = [

@@ -37,8 +37,18 @@ const connection = [
 ] as const;
 
 const conversation = [
-  /** `now`: into the running turn, not after it. `inPlace`: it is about the files of the window, and starts no worktree. */
-  z.object({ type: z.literal("prompt"), ...prompt, now: flag, inPlace: flag }),
+  /**
+   * `now`: into the running turn, not after it. `inPlace`: it is about the files of the window, and starts no worktree.
+   * `inMain`: in the folders of the window, because the session's own is gone. `plan`: the one that the command carries out.
+   */
+  z.object({
+    type: z.literal("prompt"),
+    ...prompt,
+    now: flag,
+    inPlace: flag,
+    inMain: flag,
+    plan: text.exactOptional(),
+  }),
   /** Answer to `give-draft`. */
   z.object({ type: z.literal("draft"), ...prompt }),
   z.object({ type: z.literal("cancel") }),
@@ -202,12 +212,7 @@ const models = [
    * Asks for a key in an input box of the editor; without a provider it asks for that first. `keyOnly`: the provider is set
    * up, and lacks only its key. `again`: a message to send with the key.
    */
-  z.object({
-    type: z.literal("set-key"),
-    provider: id.exactOptional(),
-    keyOnly: flag,
-    again: again.exactOptional(),
-  }),
+  z.object({ type: z.literal("set-key"), provider: id.exactOptional(), keyOnly: flag, again: again.exactOptional() }),
   z.object({ type: z.literal("open-setup") }),
 ] as const;
 

@@ -27,13 +27,6 @@ export type HermesProcessesChanged = z.infer<typeof HermesProcessesChanged>;
 export const HermesProcessId = inSession.extend({ id: z.string() });
 export type HermesProcessId = z.infer<typeof HermesProcessId>;
 
-/** `from`: first byte of the output; default: a position close to its end. */
-const outputParams = HermesProcessId.extend({ from: z.int().min(0).exactOptional() });
-
-/** Whole characters, with escape sequences. `nextByte` is the `from` of the next request. */
-export const HermesProcessOutput = z.object({ text: z.string(), nextByte: z.number(), totalBytes: z.number() });
-export type HermesProcessOutput = z.infer<typeof HermesProcessOutput>;
-
 /** `text`: typed characters with their line break. `\u0003` interrupts, a final `\u0004` ends the input. */
 export const HermesProcessInput = HermesProcessId.extend({ text: z.string() });
 export type HermesProcessInput = z.infer<typeof HermesProcessInput>;
@@ -44,7 +37,6 @@ export type HermesInputResult = z.infer<typeof HermesInputResult>;
 
 export const processMethods = {
   list: { name: "_hermes/process/list", params: inSession, result: HermesProcesses },
-  output: { name: "_hermes/process/output", params: outputParams, result: HermesProcessOutput },
   /** The user types into a process; the agent reports that to the model. */
   input: { name: "_hermes/process/input", params: HermesProcessInput, result: HermesInputResult },
   /** The user ends a process with all its children; the agent reports that to the model. */

@@ -27,14 +27,20 @@ export const HermesOpenedMeta = z.object({
   busyInputMode: z.enum(["queue", "steer", "interrupt"]).exactOptional(),
   /** The client makes a worktree for the first task, and sends it to a new session there. Default: false. */
   startsInWorktree: z.boolean().exactOptional(),
+  /** Worktree in which the session goes on, in place of the client's folder. */
+  worktree: z.string().exactOptional(),
 });
 export type HermesOpenedMeta = z.infer<typeof HermesOpenedMeta>;
 
 /**
  * `_meta.hermes` of `session/load`: the agent replays only the last turns, as few as hold `tail` messages and tool
  * results (of a turn with hundreds only its last steps). Default: all. `_hermes/session/earlier` gives the rest.
+ * `inWorktree`: a session of a worktree of the folder's repository goes on there. Default: in the folder.
  */
-export const HermesLoadMeta = z.object({ tail: z.int().min(1).exactOptional() });
+export const HermesLoadMeta = z.object({
+  tail: z.int().min(1).exactOptional(),
+  inWorktree: z.literal(true).exactOptional(),
+});
 export type HermesLoadMeta = z.infer<typeof HermesLoadMeta>;
 
 /** The part of a conversation that a client does not have yet. */
@@ -45,9 +51,6 @@ export const HermesEarlier = z.object({
   messages: z.number(),
 });
 export type HermesEarlier = z.infer<typeof HermesEarlier>;
-
-/** `_meta.hermes` of the first `session_info_update` of a partial replay. */
-export type HermesEarlierMeta = { readonly earlier: HermesEarlier };
 
 /** Progress over journals. An equal `done` and `total` means the end. */
 export const HermesBuilding = z.object({ done: z.number(), total: z.number() });
@@ -62,9 +65,10 @@ export type HermesShelf = z.infer<typeof HermesShelf>;
 
 /**
  * `_meta.hermes` of `session/list`. `none`: sessions that are neither pinned nor archived. Default: all sessions.
- * `limit`: size of the page. Default: 50.
+ * `limit`: size of the page. Default: 50. `worktrees`: with those of the folder's worktrees. Default: false.
  */
 export const HermesListFilter = z.object({
+  worktrees: z.boolean().exactOptional(),
   shelf: z.enum([...HermesShelf.options, "none"]).exactOptional(),
   limit: z.int().min(1).max(500).exactOptional(),
 });
@@ -108,10 +112,12 @@ export type HermesExported = z.infer<typeof HermesExported>;
 
 /**
  * Search in titles and messages. `query` takes words, "phrases", OR and prefix*. A last word of three letters or more,
- * with nothing after it, also matches longer words. `cwd` limits the search to sessions of this folder.
+ * with nothing after it, also matches longer words. `cwd` limits the search to sessions of this folder. `worktrees`: as
+ * HermesListFilter.
  */
 export const HermesSearch = z.object({
   query: z.string().min(1),
+  worktrees: z.boolean().exactOptional(),
   cwd: z.string().exactOptional(),
   /** Default: 50. */
   limit: z.int().min(1).max(500).exactOptional(),
@@ -246,8 +252,10 @@ const forkParams = z.object({
   mcpServers: z.array(mcpServer).exactOptional(),
   _meta: z
     .looseObject({
-      /** The fork has only the messages before this position; default: all. Also takes `HermesSessionMeta`. */
-      hermes: z.looseObject({ position: z.int().min(0).exactOptional() }).exactOptional(),
+      /** The fork has only the messages before this position; default: all. `inWorktree`: see `HermesLoadMeta`. */
+      hermes: z
+        .looseObject({ position: z.int().min(0).exactOptional(), inWorktree: z.literal(true).exactOptional() })
+        .exactOptional(),
     })
     .nullable()
     .optional(),

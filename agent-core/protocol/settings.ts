@@ -88,6 +88,9 @@ const variableName = z.string().regex(/^[A-Z][A-Z0-9_]*$/);
 export const HermesHomeKey = z.object({ variable: variableName, key: z.string().nullable() });
 export type HermesHomeKey = z.infer<typeof HermesHomeKey>;
 
+export const HermesHomeModel = z.object({ provider: z.string(), model: z.string(), baseUrl: z.url() });
+export type HermesHomeModel = z.infer<typeof HermesHomeModel>;
+
 /** Null unsets a variable. */
 export const HermesEnvironment = z.object({
   variables: z.record(variableName, z.string().nullable()),
@@ -113,6 +116,8 @@ export const settingsMethods = {
   checkKey: { name: "_hermes/check_key", params: HermesKey, result: HermesKeyCheck },
   /** Stores a key in the home, for all clients of the agent; open sessions use it at once. */
   setHomeKey: { name: "_hermes/set_home_key", params: HermesHomeKey, result: nothing },
+  /** Stores the model of an endpoint in the home, for all clients, unless the home has another provider's. */
+  setHomeModel: { name: "_hermes/set_home_model", params: HermesHomeModel, result: nothing },
   /** Changes environment variables; open sessions use them at once. */
   setEnvironment: { name: "_hermes/set_environment", params: HermesEnvironment, result: nothing },
   /** The user trusts the workspace from now on: open sessions may write and run commands. */

@@ -1,6 +1,11 @@
 /** Work trees of git for sessions that run side by side. */
 import * as z from "zod";
 
+/** End of the name of the folder that holds them, beside the main folder. */
+export const WORKTREES = ".worktrees";
+/** Path in a worktree; without all but its group, the one in the main folder. */
+export const IN_WORKTREE = /^(.*)\.worktrees[\\/][^\\/]+/s;
+
 /** `merge` and `rebase`: into the branch of the main folder. `branch`: the branch stays. `patch`: only a patch stays. */
 export const HermesWorktreeEnd = z.enum(["merge", "rebase", "branch", "patch", "discard"]);
 export type HermesWorktreeEnd = z.infer<typeof HermesWorktreeEnd>;
@@ -28,11 +33,7 @@ const inFolder = z.object({ cwd: z.string() });
 /** All fail with -32603 and one line for people. */
 export const worktreeMethods = {
   /** Makes a work tree at the present commit of the repository around `cwd`. */
-  add: {
-    name: "_hermes/worktree/add",
-    params: inFolder.extend({ name: z.string().min(1) }),
-    result: MadeWorktree,
-  },
+  add: { name: "_hermes/worktree/add", params: inFolder.extend({ name: z.string().min(1) }), result: MadeWorktree },
   /** Work trees of sessions in the repository around `cwd`. */
   list: {
     name: "_hermes/worktree/list",

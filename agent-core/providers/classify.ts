@@ -8,12 +8,14 @@ import type { ModelRequest } from "./wire/wire.ts";
 export function classify(error: unknown, { endpoint, model }: Pick<ModelRequest, "endpoint" | "model">): Fault {
   const signs = readErrorDetails(error, Date.now());
   const { status, retryAfterMs, detail } = signs;
-  const shouldRetry = UNTRUSTED.test(signs.codes) ? false : signs.shouldRetry;
   const known = faultKindOf(signs);
+  const shouldRetry = signs.shouldRetry ?? (isFinal(known, signs) ? false : undefined);
   const parameter = known === "unsupported-parameter" ? refusedParameter(signs) : undefined;
   const kind = known === "unsupported-parameter" && parameter === undefined ? "bad-request" : known;
   const limits = kind === "output-limit" ? tokensIn(signs.text) : windowsIn(signs.text);
-  const isAboutLimit = kind === "output-limit" || kind === "context-overflow";
+  // A limit per minute is no window.
+  const isRate = status === 429 || /rate_limit/.test(signs.codes);
+  const isAboutLimit = kind === "output-limit" || (kind === "context-overflow" && !isRate);
   return {
     kind,
     message: faultMessage({ kind, endpoint, model, status, retryAfterMs, detail }),
@@ -26,8 +28,9 @@ export function classify(error: unknown, { endpoint, model }: Pick<ModelRequest,
   };
 }
 
-/** Smaller numbers in a text are no limit of tokens. */
+/** Smaller and larger numbers in a text are none of tokens. */
 const FEWEST_TOKENS = 256;
+const MOST_TOKENS = 100_000_000;
 
 function tokensIn(text: string): readonly number[] {
   const found = [...text.matchAll(/(?<![\w.-])(?:\d{1,3}(?:,\d{3})+|\d+)(?![\w.-]*\w)/g)];
@@ -44,7 +47,13 @@ function windowsIn(text: string): readonly number[] {
 const AT_LIMIT =
   /(?:maximum|max|limit|context|exceed(?:s|ed)?|at most|less than|up to|allowed|<=|>|超过|最大|上限|\[\d+,)[^\d<>]{0,50}?(?<![\w.-])(\d[\d,]*)(?![\w.-]*\w)|(?<![\w.-])(\d[\d,]*)(?: tokens?)? (?:maximum|max|limit)/gi;
 
-/** Codes of a certificate that is not trusted. Time does not change it. */
+/** Time does not change it. */
+function isFinal(kind: FaultKind, { codes, text, retryAfterMs }: ErrorDetails): boolean {
+  if (kind !== "rate-limit" || retryAfterMs !== undefined || PASSING.test(text)) return UNTRUSTED.test(codes);
+  return text.split(/[.!?]\s|\n/).some((sentence) => LONG_LIMIT.test(sentence) && REACHED.test(sentence));
+}
+
+/** Codes of a certificate that is not trusted. */
 const UNTRUSTED = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY/;
 
 /** Wordings of providers around a refused parameter. The first group is its name. */
@@ -81,6 +90,7 @@ const REFUSED_MARK = /cache_control\b.{0,40}(not permitted|not supported|unsuppo
 /** Top-level name of the refused parameter: `reasoning` for `reasoning.effort`. Undefined when none can be omitted. */
 export function refusedParameter({ parameter, text }: Pick<ErrorDetails, "parameter" | "text">): string | undefined {
   if (REFUSED_MARK.test(text)) return "cache_control";
+  if (/\b(?:tools|function_?declarations)[.[]\d/i.test(text)) return undefined; // a part of a tool
   const named = parameter ?? REFUSALS.map((refusal) => refusal.exec(text)?.[1]).find(Boolean);
   const name = named?.split(/[.[]/, 1)[0]?.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   return name === undefined || name === "" || NEEDED.has(name) ? undefined : name;
@@ -98,11 +108,22 @@ type Rule = {
   readonly kind: FaultKind;
 };
 
+/** Gemini has a limit of 0 for models outside of its free tier, and yet names a delay; Volcengine pauses a model at a limit. */
+const NEVER_FREE =
+  /free_tier_\w+, limit: 0(?!\.?\d)|\blimit\b.{0,60}has been paused|(?:free tier.{0,30}exhausted|extra usage is required)(?![\s\S]*(?:again|retry|wait))/i;
 const BILLING =
-  /insufficient.{0,12}(quota|credit|balance|fund)|exceeded your current quota|out of credits|credit balance|billing|payment required|(spending|key|budget) limit|specified API usage limits|余额不足|欠费/i;
+  /insufficient.{0,12}(quota|credit|balance|fund)|balance.{0,12}insufficient|exceeded your current quota|out of credits|credit balance|billing|payment required|(spending|key|budget) limit|specified API usage limits|余额不足|欠费/i;
+/** A limit that no wait within a turn outlasts, and words of the sentence that says that it is reached. */
+const LONG_LIMIT = /\b(?:per|a|this)[ -](?:day|week|month)\b|\b(?:daily|weekly|monthly)\b/i;
+const REACHED = /exceed|reach|exhaust|too many|\b(?:hit|used|over|out of)\b/i;
+/** A short span, or a state that passes. */
+const PASSING = /\b(?:per|an?|each|every|this)[ -](?:sec|min|hour)|\b(?:hourly|slow|busy|load|(?<!on[ -])demand)\b/i;
 /** "Usage limit reached, try again at …" is a temporary limit, not a bill. */
 const TEMPORARY = /try again|resets? (at|in)|(retry|again) (after|in)|per (second|minute|hour|day)/i;
 const OVERLOADED = /overloaded|over capacity|at capacity|no available (capacity|server|worker)/i;
+/** LM Studio and others load a model at its first request. One whose loading failed stays away. */
+const LOADING =
+  /^(?!.*(?:fail|error)\w*(?![\w:]))(?:.*\b(?:model|server|weights)\b.{0,30} (?:(?:is|are) (?!not?\b).{0,12}(?:loading|starting|warming)|(?<!\bnot )being loaded)\b|loading model)(?!.*(?:fail|error))/im;
 const PARAMETER =
   /(unsupported|unknown|unrecognized|invalid|unexpected).{0,20}(parameter|field|argument|value)|extra inputs are not permitted|is (deprecated|not supported) (for|with|by) this model|not support(ed)? (the |this )?(following )?parameter|not support the .{1,30} parameter|(argument|parameter)s? not supported|cannot both be/i;
 /** Signed or encrypted reasoning of earlier answers, or a reasoning item without its neighbour. */
@@ -145,16 +166,24 @@ const FILTERED =
 const INVALID_REQUEST =
   /invalid_request|validation error|unprocessable|jinja|chat template|raise_exception|\{[%{]|at row \d+, column \d|roles? .{0,40}(alternate|supported)/i;
 
-/** A request that a limit of tokens per minute can never admit: "Limit 30000, Requested 36278". */
+/** "Requested 36278", "request of 42,000 tokens", "Your prompt has 42000 tokens". */
+const ASKED_TOKENS =
+  /\b(?:requested|request|prompt|input)(?: (?:tokens?|length|size|of|has|had|is|was|with|contains|needs|about))*:? ([\d,]+)/gi;
+/** "tokens per min (TPM): Limit 30000", "a limit of 30,000 input tokens". */
+const TOKEN_LIMIT =
+  /\btokens?\b[^.\d]{0,30}\blimit\b[^.,;\d]{0,6}([\d,]+)|\b(?:limit|max|maximum|exceeds?|at most|up to)\b[^.\d]{0,20}([\d,]+) (?:\w+ )?tokens/gi;
+
+/** A request that a limit of tokens per minute can never admit. One that other requests have spent passes. */
 const NEVER_FITS: Rule["text"] = {
   test(text) {
-    const { limit, requested } =
-      /\blimit:? (?<limit>[\d,]+)\b.{0,60}\brequested:? (?<requested>[\d,]+)/i.exec(text)?.groups ??
-      /(?<requested>[\d,]+) tokens exceeds? the limit of (?<limit>[\d,]+)/i.exec(text)?.groups ??
-      {};
-    return Number(requested?.replaceAll(",", "")) > Number(limit?.replaceAll(",", ""));
+    const limits = [...text.matchAll(TOKEN_LIMIT)].flatMap(([, after = "", before = ""]) => tokensIn(after + before));
+    const asked = [...text.matchAll(ASKED_TOKENS)].flatMap(([, tokens = ""]) => tokensIn(tokens));
+    return TOO_LARGE.test(text) || asked.some((tokens) => tokens > Math.min(...limits) && tokens < MOST_TOKENS);
   },
 };
+/** Neither a queue nor a time is too long for good. */
+const TOO_LARGE =
+  /\b(?:request|prompt|body|input|messages?)\b(?:(?!\b(?:queue|rate|took|takes|wait\w*)\b)[^.]){0,40}?\btoo (?:long|large)/i;
 
 /** "Range of max_tokens should be [1, 8192]": the limit of the answer, and not its parameter, is refused. */
 const OUTPUT_LIMIT: Rule["text"] = {
@@ -172,23 +201,26 @@ const is =
     codes.includes(status);
 
 const rules: readonly Rule[] = [
-  { status: () => true, text: NEVER_FITS, kind: "context-overflow" },
-  { text: NEVER_FITS, kind: "context-overflow" },
+  { status: is(429), text: NEVER_FITS, kind: "context-overflow" },
+  { codes: /rate_limit/, text: NEVER_FITS, kind: "context-overflow" },
+  { status: is(400, 404, 422, 500), text: LOADING, kind: "overloaded" },
   { status: is(400, 403, 422, 451, 500), words: FILTERED, kind: "filtered" },
   { status: is(451), kind: "filtered" },
+  { status: is(403, 429), text: NEVER_FREE, kind: "billing" },
   { status: is(402), text: TEMPORARY, kind: "rate-limit" },
   { status: is(402), kind: "billing" },
   { status: is(401), kind: "authentication" },
-  { status: is(403), text: BILLING, kind: "billing" },
+  { status: is(403, 404), text: BILLING, kind: "billing" },
   { status: is(403), kind: "authentication" },
-  { status: is(404), text: BILLING, kind: "billing" },
   { status: is(400, 404, 422, 500, 501), text: NO_TOOLS, kind: "no-tools" },
   { status: is(404), text: NO_VISION, kind: "no-vision" },
   { status: is(404), text: IMAGE, kind: "image-rejected" },
-  { status: is(404), codes: /model_not_found/, kind: "model-not-found" },
+  { status: is(400, 404, 422), codes: /model_not_found/, kind: "model-not-found" },
   { status: is(404), text: NO_MODEL, kind: "model-not-found" },
   { status: is(404), codes: /not_found_error/, text: NAMED_MODEL, kind: "model-not-found" },
   { status: is(404), kind: "unknown" },
+  // Groq refuses the answer of its own model: the call in it could not be read. One that it does not allow stays refused.
+  { status: is(400), codes: /tool_use_failed/, text: /^(?!.*tool choice is none)/is, kind: "unread-call" },
   { status: is(408, 504), kind: "timeout" },
   { status: is(409), kind: "server" },
   { status: is(413), kind: "context-overflow" },
@@ -209,7 +241,6 @@ const rules: readonly Rule[] = [
   // Before the overflow rule for texts, because both kinds of text mention "max_tokens".
   { status: is(400, 422), text: PARAMETER, kind: "unsupported-parameter" },
   { status: is(400, 422), text: OVERFLOW, kind: "context-overflow" },
-  { status: is(400, 422), codes: /model_not_found/, kind: "model-not-found" },
   { status: is(400, 422), text: NO_MODEL, kind: "model-not-found" },
   { status: is(400, 422), text: BAD_KEY, kind: "authentication" },
   { status: is(400, 422), text: BILLING, kind: "billing" },
@@ -253,8 +284,7 @@ const rules: readonly Rule[] = [
   { text: /timed? ?out/i, kind: "timeout" },
   { text: BAD_KEY, kind: "authentication" },
   { text: NO_MODEL, kind: "model-not-found" },
-  { codes: /AbortError/, kind: "cut-off" },
-  { text: /request was aborted/i, kind: "cut-off" },
+  { words: /AbortError|request was aborted/i, kind: "cut-off" },
   { codes: new RegExp(FROM_PROVIDER), kind: "unexplained" },
 ];
 

@@ -40,19 +40,39 @@ export async function requestEndpoint(
 ): Promise<HttpResponse> {
   const isAccount = described.apiKey?.startsWith(ACCOUNT) === true;
   const endpoint = isAccount ? await withToken(described, signal) : described;
-  const response = await httpFetch(url, {
-    method: body === undefined ? "GET" : "POST",
-    headers: {
-      accept: "application/json, text/event-stream",
-      "content-type": "application/json",
-      ...(mode === "anthropic_messages" ? anthropicHeaders(endpoint) : keyHeader(endpoint)),
-    },
-    signal,
-    ...(body !== undefined && { body: bodyBytes(body) }),
-  });
+  const ask = async (at: string): Promise<HttpResponse> => {
+    const response = await httpFetch(at, {
+      method: body === undefined ? "GET" : "POST",
+      headers: {
+        accept: "application/json, text/event-stream",
+        "content-type": "application/json",
+        ...(mode === "anthropic_messages" ? anthropicHeaders(endpoint) : keyHeader(endpoint)),
+      },
+      signal,
+      ...(body !== undefined && { body: bodyBytes(body) }),
+    });
+    if (response.status < 400) ANSWERED.set(url, at);
+    return response;
+  };
+  const versioned = url.replace(/^\w+:\/\/[^/]+/, "$&/v1");
+  const [first, second] = ANSWERED.get(url) === versioned ? [versioned, url] : [url, versioned];
+  const response = await ask(first);
   if (response.status < 400) return response;
-  throw new ProviderError(response, await response.text());
+  const answer = await response.text();
+  const refusal = new ProviderError(response, answer);
+  if (response.status !== 404 || !UNVERSIONED.test(new URL(url).pathname)) throw refusal;
+  const other = await ask(second);
+  if (other.status < 400) return other;
+  const further = new ProviderError(other, await other.text());
+  // An address that answered before, or knows models, is the right one. A gate may refuse all requests below the other.
+  const isRight = ANSWERED.has(url) || /\bmodel\b/i.test(answer);
+  throw isRight || other.status === 404 || other.status === 405 ? refusal : further;
 }
+
+/** Path of an API right below the host. Most servers have it below `/v1`, which users leave out. */
+const UNVERSIONED = /^\/(?:chat\/completions|responses|models)$/;
+/** The addresses that answered last, with the version or without it, by those without. */
+const ANSWERED = new Map<string, string>();
 
 /** The key is a reference to an account, whose token changes. */
 async function withToken(endpoint: Endpoint, signal: AbortSignal): Promise<Endpoint> {
@@ -95,16 +115,24 @@ function cachedBytes(item: unknown): Buffer {
  * a known server without its path.
  */
 export function endpointUrl({ mode, endpoint: { baseUrl = "" } }: Place, path: string): string {
-  const base = baseUrl.replace(/\/+$/, "");
-  if (mode === "anthropic_messages") return `${base.replace(/\/v1$/, "")}/v1${path}`;
+  // Azure's address names the version of the API after its path.
+  const [address = "", ...queries] = baseUrl.split("?");
+  const base = address.replace(/\/+$/, "");
+  const end = [path, ...queries].join("?");
+  if (mode === "anthropic_messages") return `${base.replace(/\/v1$/, "")}/v1${end}`;
   const known = deploymentAt(base);
   // llama.cpp answers without its path, too, and other servers use its port.
-  if (known.baseUrl === undefined || known === llamacpp || new URL(base).pathname !== "/") return `${base}${path}`;
-  return `${base}${new URL(known.baseUrl).pathname.replace(/\/$/, "")}${path}`;
+  if (known.baseUrl === undefined || known === llamacpp) return `${base}${end}`;
+  const { origin, pathname } = new URL(base);
+  if (pathname !== "/" && pathname !== "/api") return `${base}${end}`;
+  return `${origin}${new URL(known.baseUrl).pathname.replace(/\/$/, "")}${end}`;
 }
 
-function keyHeader({ apiKey }: Endpoint): Readonly<Record<string, string>> {
-  return apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
+/** Azure reads its own header. */
+function keyHeader({ apiKey, baseUrl = "" }: Endpoint): Readonly<Record<string, string>> {
+  if (apiKey === undefined) return {};
+  const isAzure = /\.azure(?:-api)?\.(?:com|net|cn|us)(?:[:/]|$)/.test(baseUrl);
+  return { authorization: `Bearer ${apiKey}`, ...(isAzure && { "api-key": apiKey }) };
 }
 
 /** Anthropic reads `x-api-key`; some compatible endpoints read a bearer token instead. */

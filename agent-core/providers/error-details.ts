@@ -179,7 +179,9 @@ export function readRetryHint({ status, headers, body, text }: HintSource, now: 
   const from = Number.isNaN(date) ? now : date;
   // Rate limit headers accompany every response, but only a refusal makes them a hint.
   const reset = headers && status === 429 ? resetOf(headers, from) : undefined;
-  const hint = (headers && retryAfter(headers, from)) ?? delayInBody(body) ?? delayInText(text) ?? reset;
+  const said = text.slice(0, ADVICE_CHARS);
+  const [inBody, inJson] = [String(JSON.stringify(body)), said].map((json) => delayInJson(json, status, from));
+  const hint = (headers && retryAfter(headers, from)) ?? inBody ?? delayInText(said, from) ?? inJson ?? reset;
   return {
     retryAfterMs: hint === undefined ? undefined : Math.max(0, Math.round(hint)),
     shouldRetry: VERDICTS.get(headers?.get("x-should-retry") ?? ""),
@@ -220,7 +222,7 @@ const LEAST_EPOCH_SECONDS = 1e9;
 
 function untilReset(value: string, from: number): number | undefined {
   const number = numberIn(value);
-  if (number === undefined) return durationMs(value) ?? untilDate(value, from);
+  if (number === undefined) return DURATION.test(value) ? sumOf(value) : untilDate(value, from);
   if (number >= LEAST_EPOCH_MS) return number - from;
   return (number >= LEAST_EPOCH_SECONDS ? number - from / 1_000 : number) * 1_000;
 }
@@ -235,19 +237,17 @@ function numberIn(value: string | null): number | undefined {
   return Number.isFinite(number) ? number : undefined;
 }
 
-/** Google's RetryInfo. */
-const RETRY_DELAY = /"retryDelay"\s*:\s*"(\d+(?:\.\d+)?)s"/;
-const RETRY_AFTER = /"retry_?after(_ms)?(?:_seconds)?"\s*:\s*"?(\d+(?:\.\d+)?)/i;
+/** Google's `retryDelay`, `retry_after_ms`, Codex's `resets_in_seconds`, the header that OpenRouter puts into its body. */
+const RETRY_FIELD =
+  /"[\w-]*(?:retry_?(?:after|delay)|resets_?(?:in|at|after)|(reset))(_ms)?(?:_seconds)?"\s*:\s*"?([^"{[\],}]+)/gi;
 
-function delayInBody(body: unknown): number | undefined {
-  return body === undefined ? undefined : delayInJson(String(JSON.stringify(body)));
-}
-
-function delayInJson(json: string): number | undefined {
-  const delay = RETRY_DELAY.exec(json)?.[1];
-  if (delay !== undefined) return Number(delay) * 1_000;
-  const [, milliseconds, after] = RETRY_AFTER.exec(json) ?? [];
-  return after === undefined ? undefined : Number(after) * (milliseconds === undefined ? 1_000 : 1);
+/** In other errors than those of a limit, a reset is also one of a connection. */
+function delayInJson(json: string, status: number | undefined, from: number): number | undefined {
+  const delays = [...json.matchAll(RETRY_FIELD)].map(([, isReset, isMs, value = ""]) => {
+    if (isReset !== undefined && status !== 429 && status !== 503) return undefined;
+    return isMs === undefined ? untilReset(value.trim(), from) : numberIn(value);
+  });
+  return delays.find((delay) => delay !== undefined);
 }
 
 const UNITS: readonly (readonly [RegExp, number])[] = [
@@ -265,17 +265,14 @@ const ADVICE = new RegExp(
   `(?:try again|retry|wait|resets?)(?: (?:after|in|for))?:? (?:about |at least )?(${AMOUNT}(?:(?:,? |,? and )?${AMOUNT}){0,3})`,
   "i",
 );
+/** GLM: "Your limit will reset at 2026-11-30 09:12:00" */
+const RESET_DATE = /(?:try again|retry|resets?)(?: at| on| after)? (\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?Z?)/i;
 /** Advice follows within the beginning of a text. Characters. */
 const ADVICE_CHARS = 20_000;
 
-function delayInText(text: string): number | undefined {
-  const said = text.slice(0, ADVICE_CHARS);
-  return sumOf(ADVICE.exec(said)?.[1] ?? "") ?? delayInJson(said);
-}
-
-/** Milliseconds of `1m30s`, `6ms` or `20 seconds`; undefined for any other text. */
-function durationMs(text: string): number | undefined {
-  return DURATION.test(text) ? sumOf(text) : undefined;
+function delayInText(said: string, from: number): number | undefined {
+  const date = untilDate(RESET_DATE.exec(said)?.[1] ?? null, from);
+  return sumOf(ADVICE.exec(said)?.[1] ?? "") ?? date;
 }
 
 function sumOf(text: string): number | undefined {

@@ -38,6 +38,7 @@ export function faultMessage(facts: FaultFacts): string {
   const who = redact(endpointName(endpoint), [endpoint.apiKey]);
   const code = status === undefined ? "" : ` (${status})`;
   const detail = quotedDetail(facts);
+  const place = URL.canParse(endpoint.baseUrl ?? "") ? ` at ${new URL(endpoint.baseUrl ?? "").origin}` : "";
   switch (facts.kind) {
     case "authentication":
       return endpoint.apiKey === undefined
@@ -53,7 +54,7 @@ export function faultMessage(facts: FaultFacts): string {
     case "unexplained":
       return `${who} failed with ${model}${code}${detail} Try again, or choose another model.`;
     case "network":
-      return `${who} cannot be reached${placeOf(endpoint)}${detail} ${remedyOf(endpoint)}`;
+      return `${who} cannot be reached${place}${detail} ${remedyOf(endpoint)}`;
     case "timeout":
       return `${who} did not answer in time with ${model}${code}${detail} Try again.`;
     case "cut-off":
@@ -143,10 +144,11 @@ function remedyOf(endpoint: Endpoint): string {
   return "Check the address, the network and the proxy: network.proxy, VS Code's http.proxy and HTTPS_PROXY are read, scripts that choose a proxy (PAC) are not.";
 }
 
-function isOnThisMachine({ baseUrl }: Endpoint): boolean {
-  return baseUrl !== undefined && URL.canParse(baseUrl) && isLoopback(new URL(baseUrl).hostname);
+function isOnThisMachine({ baseUrl = "" }: Endpoint): boolean {
+  return isLoopback(URL.parse(baseUrl)?.hostname ?? "");
 }
 
-function placeOf({ baseUrl }: Endpoint): string {
-  return baseUrl !== undefined && URL.canParse(baseUrl) ? ` at ${new URL(baseUrl).origin}` : "";
+/** First sentence of a fault's message, without the advice. */
+export function firstSentence(message: string): string {
+  return /^.*?[.!?](?=\s[A-Z]|$)/.exec(message)?.[0] ?? message;
 }

@@ -167,17 +167,11 @@ export function isClaude(model: string): boolean {
 
 /** Sampling options that the API of a model does not take. Its wire does not send them. */
 export function unsentSampling(mode: ApiMode, model: string): readonly (keyof Sampling)[] {
-  const refusesTemperature = mode === "codex_responses" ? isOpenAiReasoningModel(model) : isClaude(model);
-  const ofTemperature = refusesTemperature ? (["temperature", "topP"] as const) : [];
-  switch (mode) {
-    case "codex_responses":
-      return [...ofTemperature, "stop"];
-    case "anthropic_messages":
-      return ofTemperature;
-    case "editor_model":
-      return ["temperature", "topP", "stop", "maxTokens"];
-    case "chat_completions":
-    case "offline":
-      return [];
-  }
+  const ofTemperature = ["temperature", "topP"] as const;
+  const unsent: Partial<Record<ApiMode, readonly (keyof Sampling)[]>> = {
+    codex_responses: [...(isOpenAiReasoningModel(model) ? ofTemperature : []), "stop"],
+    anthropic_messages: isClaude(model) ? ofTemperature : [],
+    editor_model: [...ofTemperature, "stop", "maxTokens"],
+  };
+  return unsent[mode] ?? [];
 }

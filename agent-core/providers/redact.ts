@@ -1,4 +1,5 @@
 /** Removes secrets from messages, logs and journals. */
+import { decodedUrl } from "../platform/json.ts";
 
 const MASK = "[key]";
 /** Shorter keys are placeholders of local servers (`none`, `ollama`); masking them would hide ordinary words. */
@@ -37,17 +38,13 @@ export function holdsValue(text: string, secrets: readonly string[]): boolean {
   const wanted = secrets
     .filter(({ length }) => length >= SHORTEST_SECRET)
     .flatMap((secret) => [secret, ...halvesOf(secret)])
-    .flatMap((value) => [value, reversed(value)]);
+    .flatMap((value) => [value, [...value].toReversed().join("")]);
   return wanted.length > 0 && formsOf(text).some((form) => wanted.some((value) => form.includes(value)));
 }
 
 function halvesOf(secret: string): readonly string[] {
   const half = Math.ceil(secret.length / 2);
   return half < SHORTEST_SECRET ? [] : [secret.slice(0, half), secret.slice(-half)];
-}
-
-function reversed(text: string): string {
-  return [...text].toReversed().join("");
 }
 
 /** Levels of percent signs that are decoded. */
@@ -71,14 +68,6 @@ function formsOf(text: string): readonly string[] {
     ),
   );
   return [...texts, text, ...decoded];
-}
-
-function decodedUrl(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text; // not URL-encoded
-  }
 }
 
 /** Masks text that looks like a key, and every occurrence of `secrets`. */

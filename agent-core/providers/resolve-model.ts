@@ -1,4 +1,6 @@
 /** Resolves settings and environment to a model and its endpoint. */
+
+import { isNearby } from "../platform/http/network-settings.ts";
 import {
   custom,
   type Deployment,
@@ -63,7 +65,7 @@ export function resolveModel(
   const apiKey = plain((asked.apiKey ?? variable(environment, deployment.keyVariable))?.replace(COPIED, ""));
   const provider = deployment.name;
   if (baseUrl === undefined) return refused(`No address is set for ${provider}. Set HERMES_BASE_URL.`);
-  if (!isWebAddress(baseUrl))
+  if (URL.parse(baseUrl)?.protocol.startsWith("http") !== true)
     return refused(`${JSON.stringify(baseUrl)} is not a base URL: it must begin with http(s)://.`);
   const model = asked.model ?? deployment.defaultModel;
   if (model === undefined) {
@@ -85,14 +87,24 @@ export function resolveModel(
 /** Words before a key in a header or a file of variables. */
 const COPIED = /^\s*(?:authorization:\s*)?bearer\s+|^\s*(?:export\s+)?[A-Z][A-Z_\d]*=/i;
 
-/** The text without blanks, characters without a glyph and quotes, which come along when a key or an address is copied. */
+/** The text without blanks, characters without a glyph, quotes and brackets, which come along when a key or an address is copied. */
 function plain(text: string | undefined): string | undefined {
-  return text?.replaceAll(/[\s\p{Cf}]/gu, "").replace(/^(["'])(.*)\1$/, "$2");
+  return text?.replaceAll(/[\s\p{Cf}]/gu, "").replaceAll(/^["'`“”‘’<]+|["'`“”‘’>,;]+$/gu, "");
 }
 
-/** The base URL of an address that goes on to one path of the API. */
-function cleanAddress(address: string | undefined): string | undefined {
-  return plain(address)?.replace(/\/(?:chat\/completions|completions|messages|responses|models)\/*$/, "");
+/** A path of an API, which follows its base URL. `api`: Ollama's own. */
+const API_PATH =
+  /\/+(?:(?:chat\/)?completions|messages|responses|models|api\/(?:chat|generate|tags)|(?<=\/v\d+\/+)(?:chat|embeddings))\/*$/;
+/** The base URL of an address that lacks its scheme, doubles a part, or goes on to one path of the API. */
+function cleanAddress(written: string | undefined): string | undefined {
+  const [, scheme, rest = ""] = /^(?:(https?):\/*)?(.*)$/i.exec(plain(written) ?? "") ?? [];
+  if (scheme === undefined && !/^[\w.-]+\.\w+(?:[:/]|$)|^[\w-]+:\d|^\[/.test(rest)) return plain(written);
+  const [place = "", ...queries] = rest.replace(/#.*$/, "").split("?");
+  const plainPlace = place.replace(/^([^/]+)\/{2,}/, "$1/").replace(API_PATH, "");
+  const base = plainPlace.replace(/(\/v1)\1\/*$/, "$1");
+  // Servers of the user's own seldom have a certificate.
+  const isOwn = isNearby(URL.parse(`http://${rest}`)?.hostname ?? "");
+  return `${scheme?.toLowerCase() ?? (isOwn ? "http" : "https")}://${[base, ...queries].join("?")}`;
 }
 
 function unknownDialect(dialect: string | undefined): Refusal | undefined {
@@ -204,10 +216,6 @@ function chooseMode(
   const wanted = deployment.mode === offline.mode ? offline.mode : (apiMode ?? usual);
   const mode = API_MODES.find((candidate) => candidate === wanted);
   return mode ?? refused(`There is no API mode ${JSON.stringify(wanted)}. There are ${API_MODES.join(", ")}.`);
-}
-
-function isWebAddress(text: string): boolean {
-  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
 }
 
 function variable(environment: Environment, name: string | undefined): string | undefined {

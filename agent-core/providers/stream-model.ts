@@ -22,11 +22,15 @@ const REMOTE_SILENCE: Silence = { firstMs: 300_000, idleMs: 120_000 };
 /** A model on one's own hardware reads 200 tokens a second, and its server may load it first. */
 const NEARBY_SILENCE: Silence = { firstMs: 1_800_000, idleMs: 300_000 };
 
-/** Silence that the server of this endpoint may keep. No public service is without TLS. */
-export function silenceOf({ baseUrl = "" }: Pick<Endpoint, "baseUrl">): Silence {
+/** True for a server of the user's own: no public service is without TLS. */
+export function isOwnServer({ baseUrl = "" }: Pick<Endpoint, "baseUrl">): boolean {
   const { protocol, hostname } = URL.parse(baseUrl) ?? {};
-  const isOwn = protocol === "http:" || (hostname !== undefined && isNearby(hostname));
-  return isOwn ? NEARBY_SILENCE : REMOTE_SILENCE;
+  return protocol === "http:" || (hostname !== undefined && isNearby(hostname));
+}
+
+/** Silence that the server of this endpoint may keep. */
+export function silenceOf(endpoint: Pick<Endpoint, "baseUrl">): Silence {
+  return isOwnServer(endpoint) ? NEARBY_SILENCE : REMOTE_SILENCE;
 }
 
 /** Pings and empty deltas prove a living server, but not a working one. Local servers send them for minutes. */

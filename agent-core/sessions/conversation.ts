@@ -116,7 +116,8 @@ export class Conversation {
     const place = Math.max(position, this.#next);
     const entry = new ReleasableMessage(place, message, stored);
     const cutOff = entry.shownAs === "prompt" ? this.#cutOffBefore() : undefined;
-    if (cutOff) this.#notes.set(place, endOfText(cutOff));
+    const isWhole = (cutOff?.length ?? 0) <= MAX_NOTED_CHARS;
+    if (cutOff) this.#notes.set(place, isWhole ? cutOff : `…${cutOff.slice(1 - MAX_NOTED_CHARS)}`.toWellFormed());
     this.#transcript.push(entry);
     if (this.#retried !== undefined) this.#origins.set(place, this.#retried);
     this.#retried = undefined;
@@ -166,7 +167,9 @@ export class Conversation {
     this.#retried = isRetry ? this.originOf(keep) : undefined;
     this.#taken = { transcript: this.#transcript, compressions: this.#compressions };
     this.#transcript = this.#transcript.filter(({ position }) => position < keep);
-    this.#compressions = this.#compressions.filter((compression) => endOf(compression) < keep);
+    this.#compressions = this.#compressions.filter(({ dropped, shortened }) =>
+      [...dropped.map(([, last]) => last), ...shortened.map(({ position }) => position)].every((end) => end < keep),
+    );
     this.#view = undefined;
   }
 
@@ -208,10 +211,6 @@ export class Conversation {
   }
 }
 
-function endOfText(text: string): string {
-  return text.length <= MAX_NOTED_CHARS ? text : `…${text.slice(1 - MAX_NOTED_CHARS)}`.toWellFormed();
-}
-
 function withNote({ content, ...message }: UserMessage, end: string): UserMessage {
   const note = `[The answer before this message was cut off, and is not part of the conversation. The user saw its text, which ended with:\n${end}]`;
   if (typeof content === "string") return { ...message, content: `${note}\n\n${content}` };
@@ -250,7 +249,8 @@ function compressed(
     if (isDropped) entry.release();
     if (isDropped && isSummarized) continue;
     if (isDropped) {
-      view.push({ role: "user", content: framed(summary ?? "", droppedCount(compression)), synthetic: true });
+      const head = `[COMPRESSED: ${droppedCount(compression)} messages summarized]`;
+      view.push({ role: "user", content: [head, summary ?? "", SUMMARY_END].join("\n"), synthetic: true });
       isSummarized = true;
       continue;
     }
@@ -266,14 +266,6 @@ function shortenedTo(entry: ReleasableMessage, content: string): Message {
   return withContent(message, content);
 }
 
-function framed(summary: string, count: number): string {
-  return `[COMPRESSED: ${count} messages summarized]\n${summary}\n${SUMMARY_END}`;
-}
-
 function lastDropped(compression: Compression | undefined): number {
   return compression?.dropped.at(-1)?.[1] ?? -1;
-}
-
-function endOf({ dropped, shortened }: Compression): number {
-  return Math.max(-1, ...dropped.map(([, last]) => last), ...shortened.map(({ position }) => position));
 }

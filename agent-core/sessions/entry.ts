@@ -193,6 +193,8 @@ const entrySchema = z.discriminatedUnion("type", [
   /** The first message of every request. */
   z.object({ type: z.literal("system-prompt"), text: z.string(), at }),
   z.object({ type: z.literal("title"), title: z.string(), at }),
+  /** The session goes on in another working folder, absolute. */
+  z.object({ type: z.literal("folder"), cwd: z.string(), at }),
   /** The user pinned or archived the session; null: neither any more. */
   z.object({ type: z.literal("shelf"), shelf: z.enum(["pinned", "archived"]).nullable(), at }),
   z.object({ type: z.literal("mode"), mode: z.string(), at }),

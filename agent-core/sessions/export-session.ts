@@ -3,8 +3,9 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import * as z from "zod";
-import { type ContentPart, fenced, type Message, type ToolCall } from "../messages/message.ts";
+import type { ContentPart, Message, ToolCall } from "../messages/message.ts";
 import { hasCode, messageOf } from "../platform/errors.ts";
+import { fenced } from "../platform/visible-text.ts";
 import { redact } from "../providers/redact.ts";
 import { type EntryOf, parseLine } from "./entry.ts";
 import { readEntries, type StoredSession } from "./read-journal.ts";
@@ -17,8 +18,6 @@ const JSON_VERSION = 1;
 const MAX_NAME_CHARS = 60;
 
 const commandInput = z.object({ command: z.string() });
-
-type ToolEntry = EntryOf<"tool">;
 
 /** Masks text that looks like a key. Rejects when the journal cannot be read. */
 export async function exportSession(session: StoredSession, format: ExportFormat): Promise<string> {
@@ -111,17 +110,13 @@ function partWords(part: ContentPart): string {
   );
 }
 
-function toolCall(result: string, entry: ToolEntry | undefined, call: ToolCall | undefined): string {
+function toolCall(result: string, entry: EntryOf<"tool"> | undefined, call: ToolCall | undefined): string {
   const state = entry?.ok === false ? " (failed)" : "";
-  const command = commandOf(call);
+  // The title shows only the beginning of a command.
+  const input = call?.function.name === "terminal" ? parseLine(call.function.arguments) : undefined;
+  const command = commandInput.safeParse(input).data?.command;
   const parts = [...(command === undefined ? [] : [fenced(command, "sh")]), fenced(result)];
   return folded(`${entry?.title ?? "Tool call"}${state}`, parts.join("\n\n"));
-}
-
-/** The whole command of a terminal call, since the title shows only its beginning. */
-function commandOf(call: ToolCall | undefined): string | undefined {
-  if (call?.function.name !== "terminal") return undefined;
-  return commandInput.safeParse(parseLine(call.function.arguments)).data?.command;
 }
 
 function folded(summary: string, text: string): string {

@@ -29,7 +29,7 @@ export type StoredSession = {
   readonly path: string;
   /** Bytes of the journal's lines. */
   readonly size: number;
-  /** Working folder, absolute; empty when the first line is damaged. */
+  /** Last working folder, absolute; empty when the first line is damaged. */
   readonly cwd: string;
   /** Milliseconds since 1970; undefined when the first line is damaged. */
   readonly begunAt: number | undefined;
@@ -196,7 +196,7 @@ class Reading {
       id: head?.id ?? basename(path, ".jsonl"),
       path,
       size: this.#size,
-      cwd: head?.cwd ?? "",
+      cwd: last.folder?.cwd ?? head?.cwd ?? "",
       begunAt: head?.at,
       delegatedBy: head?.origin === "delegation" ? head.parent : undefined,
       mode: last.mode?.mode,

@@ -85,16 +85,14 @@ export function openCalls({ conversation: { transcript } }: StoredSession): Read
 export async function recoverResults(stored: StoredSession): Promise<boolean> {
   const lost = [...openCalls(stored).keys()].filter((id) => stored.endedCalls.has(id));
   const entries = lost.map((id, index) => {
-    const message = { role: "tool", tool_call_id: id, content: lostResult(stored.toolEntry(id)) } as const;
+    const entry = stored.toolEntry(id);
+    const end = "Hermes ended before it stored the result: look again where you need it.";
+    const content = entry?.ok === true ? `Done: ${entry.title}. ${end}` : `Error: this call failed. ${end}`;
+    const message = { role: "tool", tool_call_id: id, content } as const;
     return { type: "message", position: stored.conversation.next + index, message, at: Date.now() } as const;
   });
   if (entries.length > 0) await appendEntries(stored, entries);
   return entries.length > 0;
-}
-
-function lostResult(entry: EntryOf<"tool"> | undefined): string {
-  const end = "Hermes ended before it stored the result: look again where you need it.";
-  return entry?.ok === true ? `Done: ${entry.title}. ${end}` : `Error: this call failed. ${end}`;
 }
 
 /** Rejects with an Error in one line. */

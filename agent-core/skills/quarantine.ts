@@ -190,12 +190,10 @@ async function checkFolder(folder: string, folderName: string): Promise<Quaranti
     const problem = textProblem(decodeText(bytes) ?? "", MAX_FILE_BYTES);
     if (problem !== undefined) return refuse(`${path}: ${problem}`);
   }
-  const programs = [...files].filter(isProgram).map(([path]) => path);
+  const programs = [...files.keys()].filter(
+    (path) => path.startsWith("scripts/") || files.get(path)?.toString("latin1", 0, 2) === "#!",
+  );
   return { name, description, folder, hash: hashOf(files), files: files.size, programs };
-}
-
-function isProgram([path, bytes]: readonly [string, Buffer]): boolean {
-  return path.startsWith("scripts/") || bytes.subarray(0, 2).toString() === "#!";
 }
 
 /** Hash of an installed skill; undefined when it cannot be read. */

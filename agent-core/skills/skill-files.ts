@@ -16,17 +16,21 @@ const MAX_DEPTH = 4;
 
 export type SkillText = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly reason: string };
 
-/** Reason why `path` is not a valid path of a file in a skill; undefined for a valid one. */
+/** Reason why `path` is not a valid path of a file that may be written; undefined for a valid one. */
 export function filePathProblem(path: string): string | undefined {
   const parts = path.split(/[/\\]/);
   const [folder = ""] = parts;
-  if (isAbsolute(path) || /^[A-Za-z]:/.test(path) || parts.includes("..") || path.includes("\0")) {
-    return `the path ${JSON.stringify(path)} is outside the skill's folder`;
-  }
+  const outside = outsideProblem(path);
+  if (outside !== undefined) return outside;
   if (parts.length < 2 || parts.some((part) => part === "" || part.startsWith(".")) || !FOLDERS.includes(folder)) {
     return `the path ${JSON.stringify(path)} is not in ${FOLDERS.join("/, ")}/`;
   }
   return undefined;
+}
+
+function outsideProblem(path: string): string | undefined {
+  const isOutside = isAbsolute(path) || /^[A-Za-z]:|(?:^|[/\\])\.\.(?:[/\\]|$)|\0/.test(path);
+  return isOutside ? `the path ${JSON.stringify(path)} is outside the skill's folder` : undefined;
 }
 
 /** File beside a learnt SKILL.md: its reasons for a doubt are no text for the model. */
@@ -44,7 +48,8 @@ export async function doubtAbout({ folder, project }: Pick<Skill, "folder" | "pr
 type SkillFolder = Pick<Skill, "folder" | "source">;
 
 export function readSkillFile(skill: SkillFolder, path: string, { scan } = { scan: true }): SkillText {
-  const problem = path === SKILL_FILE ? undefined : filePathProblem(path);
+  const isHidden = /(?:^|[/\\])\./.test(path);
+  const problem = outsideProblem(path) ?? (isHidden ? `the skill has no file ${path}` : undefined);
   return problem === undefined ? readText(skill, path, scan) : { ok: false, reason: problem };
 }
 

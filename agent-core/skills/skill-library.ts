@@ -144,8 +144,11 @@ export class SkillLibrary {
     this.#usedInTurn.add(skill.name);
     this.#options.onUse({ name: skill.name, version: skill.version, how });
     const procedure = part === "whole" ? read.text : (await readFrontMatter(read.text)).body;
-    const isCalled = isCommand && argument !== undefined;
-    const text = isCalled ? (await commandFiles()).withArguments(procedure, argument) : procedure;
+    const called = isCommand && argument !== undefined;
+    const filled = called ? (await commandFiles()).withArguments(procedure, argument) : procedure;
+    const text = filled
+      .replaceAll("$ARGUMENTS", () => argument ?? "$ARGUMENTS")
+      .replaceAll(/\$\{CLAUDE_SKILL_DIR\}/g, () => skill.folder);
     return { ok: true, text: wrapData("skill", skill.name, [text, ...this.#notes(skill, files)].join("\n\n")) };
   }
 
@@ -157,7 +160,7 @@ export class SkillLibrary {
 
   /** Switches a skill on or off, for all sessions. Rejects when writing fails. */
   async setOff(name: string, isOff: boolean): Promise<void> {
-    await (await Switches.of(dirname(this.#options.homeSkills))).set(`skill:${name}`, !isOff);
+    await (await Switches.of(dirname(this.#options.homeSkills))).set(`skill:${name}`, () => ({ isOn: !isOff }));
   }
 
   /** Counts the uses of a turn. `changedPaths`: files that it edited, absolute. */
@@ -236,7 +239,7 @@ export class SkillLibrary {
       readRecords(homeSkills),
       Switches.of(dirname(homeSkills)),
     ]);
-    const isOff = (name: string): boolean => switches.isOn(`skill:${name}`) === false || disabled.includes(name);
+    const isOff = (name: string): boolean => switches.get(`skill:${name}`).isOn === false || disabled.includes(name);
     const used = useLearnt ? found : found.map(withoutLearnt);
     const bundled = { skills: await bundledSkills(), failures: [] };
     const { skills, failures, hidden } = firstOfEachName([...used, ...commands, bundled]);

@@ -80,6 +80,8 @@ const frontMatterSchema = z.looseObject({
   skill_id: text.optional(),
   description: prose,
   applicable_when: names,
+  /** Claude Code: more of the description. */
+  when_to_use: prose,
   version: text.optional().catch(undefined),
   /** Claude Code and VS Code: only the user calls the skill. */
   "disable-model-invocation": z.unknown().optional(),
@@ -175,7 +177,7 @@ function factsOf(raw: FrontMatter["fields"], folder: string, body: string): Skil
   const name = /[/\\]/.test(written) ? undefined : (categoryName(written) ?? categoryName(folder));
   if (name === undefined) return nameProblem(written) ?? "";
   const [firstLine = ""] = body.replace(/^#+\s*/, "").split("\n", 1);
-  const described = data.description ?? data.applicable_when.join("; ");
+  const described = [data.description ?? data.applicable_when.join("; "), data.when_to_use ?? ""].join(" ");
   const description = (described.trim() || firstLine)
     .replaceAll(/\s+/g, " ")
     .trim()

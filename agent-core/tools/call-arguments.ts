@@ -6,11 +6,11 @@ export type ParsedArguments =
   | { readonly ok: false; readonly text: string };
 
 /**
- * Empty text and `null` are `{}`, and JSON inside a JSON string is read. Broken JSON is repaired when it is complete; JSON
- * that was cut off is refused.
+ * Empty text and `null` are `{}`, a fence around the JSON is left out, and JSON inside a JSON string is read. Broken JSON is
+ * repaired when it is complete; JSON that was cut off is refused.
  */
 export function parseArguments(json: string): ParsedArguments {
-  const text = json.trim();
+  const text = json.trim().replace(/^```\w*\s*(.*?)\s*```$/s, "$1");
   if (text === "" || text === "null") return { ok: true, value: {} };
   const whole = parseJson(text);
   // Some local servers encode the arguments twice.

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { withoutMarkup } from "../messages/without-markup.ts";
 import { shortTitle } from "./shown-path.ts";
 import { defineTool, type ToolContext, type ToolResult } from "./tool.ts";
 
@@ -22,19 +23,14 @@ export const tool = defineTool({
   interactive: true,
   description: "Ask the user a question when you cannot continue without the answer.",
   input,
-  title: ({ question }) => shortTitle(`Ask: ${question}`),
+  title: ({ question }) => shortTitle(`Ask: ${withoutMarkup(question)}`),
   effect: () => ({ kind: "none" }),
   run,
 });
 
 async function run({ question, choices }: z.infer<typeof input>, context: ToolContext): Promise<ToolResult> {
   const answer = await context.ask({ question, choices }, context.signal);
-  switch (answer.kind) {
-    case "answered":
-      return { ok: true, text: `The user answered: ${answer.text}` };
-    case "cancelled":
-      return { ok: true, text: "The user did not answer. Use your best judgement, and say what you assumed." };
-    case "unavailable":
-      return { ok: true, text: "No user can answer here. Use your best judgement, and say what you assumed." };
-  }
+  if (answer.kind === "answered") return { ok: true, text: `The user answered: ${answer.text}` };
+  const why = answer.kind === "cancelled" ? "The user did not answer" : "No user can answer here";
+  return { ok: true, text: `${why}. Use your best judgement, and say what you assumed.` };
 }

@@ -16,8 +16,6 @@ const MESSAGE_CHARS = 300;
 /** Loaded with the first edit: a start needs no comparison. */
 type Compare = typeof hunksBetween;
 
-type EditContext = Pick<ToolContext, "host" | "callId" | "cwd" | "signal">;
-
 /** The edits of a session. The model gets each problem that they cause once. */
 export class WatchedEdits {
   /** Checks that have not settled. */
@@ -33,7 +31,7 @@ export class WatchedEdits {
    */
   async run(
     { diffs, run }: Extract<StagedCall, { ok: true }>,
-    { host, callId, cwd, signal }: EditContext,
+    { host, callId, cwd, signal }: Pick<ToolContext, "host" | "callId" | "cwd" | "signal">,
     onLate: (result: ToolResult) => void,
   ): Promise<ToolResult> {
     if (diffs.length === 0) return run();

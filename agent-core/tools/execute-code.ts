@@ -54,11 +54,8 @@ function language(): ScriptLanguage {
 }
 
 function titleOf(code: string): string {
-  return shortTitle(`Run ${NAMES[language()]}: ${code.split("\n").find(isTelling) ?? ""}`);
-}
-
-function isTelling(line: string): boolean {
-  return line.trim() !== "" && !/^\s*(?:#|\/\/|import\b|from\b)/.test(line);
+  const telling = code.split("\n").find((line) => !/^\s*(?:$|#|\/\/|import\b|from\b)/.test(line));
+  return shortTitle(`Run ${NAMES[language()]}: ${telling ?? ""}`);
 }
 
 function asCommand(code: string): string {
@@ -67,14 +64,10 @@ function asCommand(code: string): string {
   return `${language() === "python" ? "python3 -" : "node -"} <<'${end}'\n${code}\n${end}`;
 }
 
-function defaultLimits(): ScriptLimits {
-  const { timeout, maxToolCalls } = sectionDefault("code_execution");
-  return { timeoutSeconds: timeout, maxToolCalls };
-}
-
 async function run({ code, reset = false }: z.infer<typeof input>, context: ToolContext): Promise<ToolResult> {
   const { host, callTool, callableTools = () => [], shell, show, signal } = context;
-  const limits = context.scriptLimits ?? defaultLimits();
+  const { timeout: timeoutSeconds, maxToolCalls } = sectionDefault("code_execution");
+  const limits = context.scriptLimits ?? { timeoutSeconds, maxToolCalls };
   const begin = performance.now();
   const live = new LiveText();
   const end = await context.scripts.run(
@@ -126,14 +119,10 @@ function resultOf(end: ScriptEnd, limits: ScriptLimits, { seconds, isSandboxed }
 }
 
 function stopNote(stop: ScriptStop, { timeoutSeconds }: ScriptLimits): string {
-  switch (stop) {
-    case "timeout":
-      return `stopped: timeout after ${timeoutSeconds} s. Do less in one script`;
-    case "flood":
-      return "stopped: it printed too much. Print only what you need";
-    case "fork bomb":
-      return "stopped: it started too many processes";
-    case "cancelled":
-      return "stopped by the user";
-  }
+  return {
+    timeout: `stopped: timeout after ${timeoutSeconds} s. Do less in one script`,
+    flood: "stopped: it printed too much. Print only what you need",
+    "fork bomb": "stopped: it started too many processes",
+    cancelled: "stopped by the user",
+  }[stop];
 }

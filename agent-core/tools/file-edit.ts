@@ -77,30 +77,29 @@ export function stageEdit(edit: FileEdit, context: ToolContext): StagedCall {
   };
 }
 
-/** `edit` is the one that was written, which may be a rebased one. */
-type WrittenEdit = FileWritten & { readonly edit: FileEdit };
-
 /** Writes an edit; where the file has changed since, and the edit fits its present text exactly, writes it to that. */
 export async function writeEdit(
   edit: FileEdit,
   { host, signal }: Pick<ToolContext, "host" | "signal">,
-): Promise<WrittenEdit | FileFailure> {
+): Promise<(FileWritten & { readonly edit: FileEdit }) | FileFailure> {
   const base = edit.base ?? edit.oldText;
   let fitted = edit;
   for (let attemptsLeft = WRITE_ATTEMPTS - 1; ; attemptsLeft -= 1) {
     const { path, oldText: expected, newText: after } = fitted;
     const written = await host.files.guardedWrite({ path, expected, after, purpose: "edit" }, signal);
-    if (written.ok) return { ...written, edit: asFormatted(fitted, written) };
+    if (written.ok) {
+      const { formatted } = written;
+      return {
+        ...written,
+        edit: { ...fitted, ...(formatted !== undefined && { newText: formatted, isFormatted: true }) },
+      };
+    }
     const present = written.reason === "conflict" ? written.present : undefined;
     if (attemptsLeft === 0 || base === null || typeof present !== "string") return written;
     const newText = rebaseEdit(edit, { base, present });
     if (newText === undefined) return written;
     fitted = { ...edit, base, oldText: present, newText };
   }
-}
-
-function asFormatted(edit: FileEdit, { formatted }: FileWritten): FileEdit {
-  return formatted === undefined ? edit : { ...edit, newText: formatted, isFormatted: true };
 }
 
 /** Result of an edit that was written whole; `what` begins it. */
@@ -114,7 +113,7 @@ export function editResult(edit: FileEdit, context: Ports, what = done(edit, con
 }
 
 function done({ path, oldText, newText }: FileEdit, { cwd }: Ports): string {
-  const count = countLines(newText);
+  const count = newText === "" ? 0 : newText.replace(/\n$/, "").split("\n").length;
   const lines = oldText === null ? ` (${count} ${count === 1 ? "line" : "lines"})` : "";
   return `${verbFor(oldText, newText)} ${shownPath(path, cwd)}${lines}.`;
 }
@@ -124,7 +123,8 @@ export function reviewedResult(edit: FileEdit, review: WriteReview, context: Por
   const { text, accepted = text, kept, rejected } = review;
   const { tool, path, oldText, newText } = edit;
   const shown = shownPath(path, context.cwd);
-  const rebase = text === null ? forgotten(path, context) : notedRebase(edit, text, context);
+  if (text === null) context.files.forget(path);
+  const rebase = text === null ? NO_NOTE : notedRebase(edit, text, context);
   const hunks = kept + rejected === 1 ? "the change" : `all ${kept + rejected} changes`;
   if (kept === 0) {
     const text = `${tool}: the user reviewed and rejected ${hunks}; nothing was written to ${shown}.`;
@@ -154,11 +154,6 @@ type RebaseNote = { readonly note: string; readonly unseen: string };
 
 const NO_NOTE: RebaseNote = { note: "", unseen: "" };
 
-function forgotten(path: string, { files }: Ports): RebaseNote {
-  files.forget(path);
-  return NO_NOTE;
-}
-
 /** Notes the text that the model knows from now on: all of the file only when it is shown all that others changed. */
 function notedRebase(
   { path, oldText, base, exactly }: Omit<FileEdit, "tool" | "newText">,
@@ -184,10 +179,6 @@ function notedRebase(
 
 function editsOf(count: number): string {
   return count === 1 ? "1 of your edits" : `${count} of your edits`;
-}
-
-function countLines(text: string): number {
-  return text === "" ? 0 : text.replace(/\n$/, "").split("\n").length;
 }
 
 /**

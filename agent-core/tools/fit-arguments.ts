@@ -2,7 +2,7 @@
  * Fits the arguments that a model wrote to a tool's JSON schema: numbers and lists as text, null for a value that is left
  * out, other names of a property, a wrapper around the arguments. Arguments that fit are never changed.
  */
-import { parseJson, parseRepairedJson } from "../platform/json.ts";
+import { isRecord, jsonTarget, parseJson, parseRepairedJson } from "../platform/json.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
 type Fields = Readonly<Record<string, unknown>>;
@@ -45,17 +45,17 @@ class Fitting {
     const types = typesOf(schema);
     const typed = types.length === 0 || types.some((type) => hasType(chosen, type)) ? chosen : convert(chosen, types);
     if (Array.isArray(typed)) return typed.map((item) => this.fit(item, schema["items"], depth + 1));
-    if (isFields(typed)) return this.#fitFields(typed, schema, depth);
+    if (isRecord(typed)) return this.#fitFields(typed, schema, depth);
     return withinBounds(asMember(typed, schema), schema);
   }
 
   #fitFields(value: Fields, schema: Schema, depth: number): Fields {
-    const properties = isFields(schema["properties"]) ? schema["properties"] : {};
+    const properties = isRecord(schema["properties"]) ? schema["properties"] : {};
     const required = listOf(schema["required"]).map(String);
     const inner = wrapped(value, properties);
     if (inner !== undefined) {
       const fitted = this.fit(inner, schema, depth + 1);
-      if (this.#accepts(fitted, schema, depth)) return isFields(fitted) ? fitted : value;
+      if (this.#accepts(fitted, schema, depth)) return isRecord(fitted) ? fitted : value;
     }
     const named = renamed(value, Object.keys(properties), required);
     const entries = Object.entries(named).flatMap(([name, written]): readonly [string, unknown][] => {
@@ -88,7 +88,7 @@ class Fitting {
     if (types.length > 0 && !types.some((type) => hasType(value, type))) return false;
     if (!isMember(value, schema) || withinBounds(value, schema) !== value) return false;
     if (Array.isArray(value)) return value.every((item) => this.#accepts(item, schema["items"], depth + 1));
-    return !isFields(value) || this.#acceptsFields(value, schema, depth);
+    return !isRecord(value) || this.#acceptsFields(value, schema, depth);
   }
 
   #acceptsFields(value: Fields, schema: Schema, depth: number): boolean {
@@ -102,21 +102,17 @@ class Fitting {
     this.#steps += 1;
     if (this.#steps > MAX_STEPS) return undefined;
     let schema = written;
-    for (let hops = 0; isFields(schema) && typeof schema["$ref"] === "string"; hops += 1) {
-      if (hops > MAX_DEPTH || !schema["$ref"].startsWith("#")) return undefined;
-      const steps = schema["$ref"].split("/").slice(1);
-      schema = steps.reduce<unknown>(
-        (found, step) => (isFields(found) ? found[unescaped(step)] : undefined),
-        this.#root,
-      );
+    for (let hops = 0; isRecord(schema) && typeof schema["$ref"] === "string"; hops += 1) {
+      if (hops > MAX_DEPTH) return undefined;
+      schema = jsonTarget(schema["$ref"], this.#root);
     }
-    return isFields(schema) ? schema : undefined;
+    return isRecord(schema) ? schema : undefined;
   }
 }
 
 /** True for `max-results` where the schema has `max_results`, and takes any other name in silence. */
 function hasOtherSpelling(value: Fields, { properties, additionalProperties }: Schema): boolean {
-  if (!isFields(properties) || additionalProperties !== undefined) return false;
+  if (!isRecord(properties) || additionalProperties !== undefined) return false;
   const free = Object.keys(properties).filter((name) => !Object.hasOwn(value, name));
   const unknown = Object.keys(value).filter((name) => !Object.hasOwn(properties, name));
   return unknown.some((name) => free.some((known) => isSameName(name, known)));
@@ -124,19 +120,10 @@ function hasOtherSpelling(value: Fields, { properties, additionalProperties }: S
 
 /** Schema of a field: its own, that of the only pattern of names, or that of all others. False: there is no such field. */
 function propertyOf(name: string, { properties, patternProperties, additionalProperties }: Schema): unknown {
-  if (isFields(properties) && Object.hasOwn(properties, name)) return properties[name];
-  if (!isFields(patternProperties)) return additionalProperties;
+  if (isRecord(properties) && Object.hasOwn(properties, name)) return properties[name];
+  if (!isRecord(patternProperties)) return additionalProperties;
   const [only, ...others] = Object.values(patternProperties);
   return others.length === 0 ? only : undefined;
-}
-
-/** A step of a JSON pointer. */
-function unescaped(step: string): string {
-  return decodeURIComponent(step).replaceAll("~1", "/").replaceAll("~0", "~");
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function listOf(value: unknown): readonly unknown[] {
@@ -150,7 +137,7 @@ function typesOf({ type }: Schema): readonly string[] {
 function hasType(value: unknown, type: string): boolean {
   switch (type) {
     case "object":
-      return isFields(value);
+      return isRecord(value);
     case "array":
       return Array.isArray(value);
     case "null":
@@ -198,13 +185,13 @@ function asType(value: unknown, type: string): unknown {
   if (typeof value === "string") return fromText(value.trim(), type);
   if (type === "string") return asText(value);
   if (type === "boolean" && (value === 0 || value === 1)) return value === 1;
-  return type === "array" && value !== null ? (isFields(value) && numberedItems(value)) || [value] : undefined;
+  return type === "array" && value !== null ? (isRecord(value) && numberedItems(value)) || [value] : undefined;
 }
 
-/** A list is no text: nobody knows what joins its items. */
+/** A list of texts is no text: nobody knows what joins its items. */
 function asText(value: unknown): string | undefined {
   if (typeof value === "number" || typeof value === "boolean") return String(value);
-  return isFields(value) ? JSON.stringify(value, null, 2) : undefined;
+  return isRecord(value) || (Array.isArray(value) && value.some(isRecord)) ? JSON.stringify(value, null, 2) : undefined;
 }
 
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
@@ -236,7 +223,7 @@ function numberIn(text: string): number | undefined {
 
 function objectIn(text: string): Fields | undefined {
   const value = text.startsWith("{") ? parseRepairedJson(text) : undefined;
-  return isFields(value) ? value : undefined;
+  return isRecord(value) ? value : undefined;
 }
 
 /** A list as JSON, or the text as its only item. */
@@ -279,7 +266,7 @@ function wrapped(value: Fields, properties: Fields): Fields | undefined {
   const [entry, ...others] = Object.entries(value);
   if (entry === undefined || others.length > 0 || entry[0] in properties) return undefined;
   const inner = typeof entry[1] === "string" ? parseJson(entry[1]) : entry[1];
-  return isFields(inner) ? inner : undefined;
+  return isRecord(inner) ? inner : undefined;
 }
 
 /**

@@ -98,12 +98,6 @@ async function run(
 }
 
 function changeOf({ action, content = "", old_text: oldText = "" }: Call): NoteChange {
-  switch (action) {
-    case "add":
-      return { action, content };
-    case "replace":
-      return { action, content, oldText };
-    case "remove":
-      return { action, oldText };
-  }
+  if (action === "replace") return { action, content, oldText };
+  return action === "add" ? { action, content } : { action, oldText };
 }

@@ -27,11 +27,11 @@ const FOREIGN_NAMES: Readonly<Record<string, RegExp>> = {
 };
 
 /**
- * The tool that a call names: `functions.read_file` and `ReadFile` mean `read_file`. Undefined when the name fits none, or several.
+ * The tool that a call names: `functions.read_file:0` and `ReadFile` mean `read_file`. Undefined when the name fits none, or several.
  */
 export function toolNamed(name: string, tools: readonly Tool[]): Tool | undefined {
   const letters = (text: string): string => text.replaceAll(/[\s_-]/g, "").toLowerCase();
-  const plain = letters(name.replace(/^.*[.:/]/, ""));
+  const plain = letters(name.replace(/:\d+$/, "").replace(/^.*[.:/]/, ""));
   const meant = tools.filter((tool) => letters(tool.name) === plain);
   return tools.find((tool) => tool.name === name) ?? (meant.length === 1 ? meant[0] : undefined);
 }

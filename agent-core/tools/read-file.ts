@@ -37,8 +37,10 @@ async function run({ path, offset, limit }: Input, context: ToolContext): Promis
   const absolute = absolutePath(path, cwd);
   const read = await host.files.readText(absolute, signal, { first: offset, count: limit });
   if (!read.ok) {
-    const hint = read.reason === "missing" ? await nearFiles(absolute, cwd, host) : advice(read.reason);
-    return { ok: false, text: `read_file: ${read.message}${hint}` };
+    if (read.reason === "missing") files.forget(absolute); // the model knows now, and may create it
+    const hint = read.reason === "missing" ? await nearFiles(absolute, cwd, host) : "";
+    const list = read.reason === "directory" ? " List it with search_files and target files." : hint;
+    return { ok: false, text: `read_file: ${read.message}${list}` };
   }
   files.note(absolute, read.text);
   if (read.text === "") return { ok: true, text: `${shownPath(absolute, cwd)} is empty.` };
@@ -54,16 +56,9 @@ async function run({ path, offset, limit }: Input, context: ToolContext): Promis
   const last = Math.min(lines.length, offset - 1 + limit);
   const shown = lines.slice(offset - 1, last).map((line, index) => `${offset + index}|${cutLine(line)}`);
   if (last < lines.length) shown.push(`[lines ${offset}-${last} of ${lines.length}; continue with offset ${last + 1}]`);
-  if (read.isUnchecked) shown.push(UNCHECKED);
+  if (read.doubt !== undefined) shown.push(`[${read.doubt}]`);
   if (read.encoding !== undefined) shown.push(`[read as ${read.encoding}; edits keep this encoding]`);
   return { ok: true, text: shown.join("\n") };
-}
-
-const UNCHECKED =
-  "[the file is too large to compare with the editor: this is the text on the disk, without unsaved changes]";
-
-function advice(reason: string): string {
-  return reason === "directory" ? " List it with search_files and target files." : "";
 }
 
 function cutLine(line: string): string {

@@ -50,7 +50,9 @@ async function run(written: Input, context: ToolContext): Promise<ToolResult> {
   if (!found.ok) return { ok: false, text: `search_files: ${found.message}` };
   // The user has allowed a secret folder that is named; names alone are not secret.
   const isFiltered = call.target === "content" && !isSecret(root);
-  const hits = isFiltered ? withoutSecrets(found.hits, isSecret) : found.hits;
+  const paths = isFiltered ? new Set(found.hits.map(({ path }) => path)) : [];
+  const secrets = new Set([...paths].filter(isSecret));
+  const hits = found.hits.filter(({ path }) => !secrets.has(path));
   if (hits.length === 0) return { ok: true, text: NOTHING[call.target] };
   const rows = rowsOf({ ...call, target }, hits, cwd);
   const shown = rows.slice(call.offset, call.offset + call.limit);
@@ -94,13 +96,27 @@ type Reading = { readonly pattern: string; readonly isPlain?: boolean; readonly 
 function readingsOf(pattern: string): readonly Reading[] {
   const note = "[found as plain text; as a regular expression the pattern matches nothing]";
   const plain = /[\\^$.|?*+()[\]{}]/.test(pattern) ? [{ pattern, isPlain: true, note }] : [];
+  // A letter with an accent may be one character or two.
+  const composed = (["NFC", "NFD"] as const).map((form) => pattern.normalize(form)).filter((form) => form !== pattern);
+  const accents = composed.map((form) => ({ pattern: form, note: "[these write accents in another form of Unicode]" }));
   const { text = pattern, flags = "" } =
     /^(?<mark>["'`/])(?<text>.+)\k<mark>(?<flags>i?)$/s.exec(pattern)?.groups ?? {};
   const bare = flags === "" ? text : `(?i)${text}`;
-  const meant = /\\[|<>]/.test(bare) ? asBasic(bare) : bare;
-  if (meant === pattern) return plain;
-  return [...plain, { pattern: meant, note: `[these match ${meant}; the pattern as written matches nothing]` }];
+  const meant = [/\\[|<>]/.test(bare) ? asBasic(bare) : bare, bare.replaceAll("\\\\", "\\"), typographic(bare)];
+  const others = [...new Set(meant)].filter((each) => each !== pattern);
+  const named = others.map((each) => ({
+    pattern: each,
+    note: `[these match ${each}; the pattern as written matches nothing]`,
+  }));
+  return [...accents, ...plain, ...named];
 }
+
+/** Each quote, dash or blank in all its forms. A pattern with a class stays as it is. */
+function typographic(pattern: string): string {
+  return /[[\]]/.test(pattern) ? pattern : pattern.replaceAll(/['"\- ]/g, (each) => `[${each}${FORMS[each]}]`);
+}
+
+const FORMS: Readonly<Record<string, string>> = { "'": "‘’", '"': "“”„", "-": "–—‑−", " ": "\u00a0\u202f\u3000" };
 
 /** A basic expression of grep, where the escaped operators are the ones that count. */
 function asBasic(pattern: string): string {
@@ -108,7 +124,7 @@ function asBasic(pattern: string): string {
   return swapped.replaceAll(/\\[<>]/g, "\\b");
 }
 
-/** A glob may repeat the path, and a file that is named needs none. */
+/** A glob may repeat the path. */
 function withoutRepeatedPath(call: Input): Input {
   const { path, file_glob: glob } = call;
   const folder = `${path.replace(/\/$/, "")}/`;
@@ -116,10 +132,12 @@ function withoutRepeatedPath(call: Input): Input {
   return glob?.startsWith(folder) ? { ...call, file_glob: glob.slice(folder.length) } : call;
 }
 
-/** A path with stars is meant as `file_glob`. */
+/** A path with stars is meant as `file_glob`, and a file that is named needs none. */
 async function withoutGlobPath(call: Input, { host, cwd }: ToolContext): Promise<Input> {
   const { path, file_glob: glob, target } = call;
-  if (!/[*?{]/.test(path) || (await host.files.stat(absolutePath(path, cwd))) !== undefined) return call;
+  const present = await host.files.stat(absolutePath(path, cwd));
+  if (present?.kind === "file") return { ...call, file_glob: undefined };
+  if (!/[*?{]/.test(path) || present !== undefined) return call;
   if (target === "content") return { ...call, path: ".", file_glob: glob === undefined ? path : `${path}/**/${glob}` };
   return { ...call, path: ".", pattern: `${path.replace(/\/$/, "")}/**/${call.pattern}` };
 }
@@ -149,11 +167,6 @@ async function searchAll(
       : found;
   }
   return all ?? { ok: false, message: "there is no folder to search in" };
-}
-
-function withoutSecrets(hits: readonly SearchHit[], isSecret: (path: string) => boolean): readonly SearchHit[] {
-  const secrets = new Set([...new Set(hits.map(({ path }) => path))].filter(isSecret));
-  return hits.filter(({ path }) => !secrets.has(path));
 }
 
 function rowsOf({ target, output_mode: mode }: Input, hits: readonly SearchHit[], cwd: string): string[] {

@@ -207,7 +207,8 @@ async function follow(started: Started, context: ToolContext): Promise<Followed>
     return { result: await resultOf(running, [...passwords.notes, why].join("; "), true), isKept: true };
   }
   await running.kill();
-  const result = await resultOf(running, stopNote(ending, timeout), false);
+  const late = `stopped: timeout after ${timeout} s. Use a longer timeout, or run it in the background`;
+  const result = await resultOf(running, ending.kind === "cancelled" ? "stopped by the user" : late, false);
   return { result: { ...result, command: { text: input.command, exit: null } }, isKept: false };
 }
 
@@ -266,11 +267,6 @@ async function register({ input, before, running }: Started, { processes, sandbo
 async function resultOf(running: RunningCommand, note: string, ok: boolean): Promise<ToolResult> {
   const output = shownOutput(await running.output());
   return { ok, text: `${output === "" ? "" : `${output}\n`}[${note}]` };
-}
-
-function stopNote({ kind }: Extract<Ending, { kind: "timed-out" | "cancelled" }>, timeout: number): string {
-  if (kind === "cancelled") return "stopped by the user";
-  return `stopped: timeout after ${timeout} s. Use a longer timeout, or run it in the background`;
 }
 
 function free(running: RunningCommand): Promise<void> {

@@ -41,7 +41,9 @@ export type ChosenTools =
 export function selectTools(table: readonly Tool[], { enabled, disabled = [] }: ToolChoice): ChosenTools {
   const own = [...table.map((tool) => tool.toolset), ...EXTENSION_TOOLSETS];
   const known = new Set([...own, ...Object.keys(COMPOSITES), ...FOREIGN_TOOLSETS, ALL]);
-  const unknown = [...(enabled ?? []), ...disabled].find((name) => !isKnown(name, known));
+  const unknown = [...(enabled ?? []), ...disabled].find(
+    (name) => !known.has(name) && !/^(?:hermes|mcp|plugin)-/.test(name),
+  );
   if (unknown !== undefined) {
     const near = nearName(unknown, [...known]);
     const hint = near === undefined ? ` Available: ${[...new Set(own), ALL].join(", ")}.` : ` Did you mean ${near}?`;
@@ -72,10 +74,6 @@ const FOREIGN_TOOLSETS = ["image_gen", "messaging", "tts", "moa", "rl", "homeass
 export function unsupportedToolsets(table: readonly Tool[], names: readonly string[]): readonly string[] {
   const supported = new Set(table.map((tool) => tool.toolset));
   return names.filter((name) => FOREIGN_TOOLSETS.includes(name) && !supported.has(name));
-}
-
-function isKnown(name: string, known: ReadonlySet<string>): boolean {
-  return known.has(name) || name.startsWith("hermes-") || name.startsWith("mcp-") || name.startsWith("plugin-");
 }
 
 function expand(names: readonly string[]): ReadonlySet<string> {

@@ -51,20 +51,26 @@ export async function withInput(
   const line = isTyped ? TYPE_PROMPT : "waiting for the end of standard input …";
   const note = (): void => void process.stderr.write(`hermes: ${line}\n`);
   const timer = setTimeout(note, isTyped ? 0 : INPUT_NOTE_AFTER_MS);
-  const input = await (prompt === "" ? allInput() : begunInput(silenceMs)).finally(() => clearTimeout(timer));
+  const bytes = await (prompt === "" ? buffer(process.stdin) : begunInput(silenceMs)).finally(() =>
+    clearTimeout(timer),
+  );
+  const text = isBinary(bytes) ? undefined : textOf(bytes);
   const words: ContentBlock[] = prompt === "" ? [] : [{ type: "text", text: prompt }, ...pictures];
-  if (input.trim() === "") return words;
-  if (prompt === "") return [{ type: "text", text: input.trim() }, ...pictures];
-  return [...words, { type: "resource", resource: { uri: "stdin", mimeType: "text/plain", text: input } }];
+  if (text === undefined)
+    return [...words, { type: "resource", resource: { uri: "stdin", blob: bytes.toString("base64") } }];
+  if (text.trim() === "") return words;
+  if (prompt === "") return [{ type: "text", text: text.trim() }, ...pictures];
+  return [...words, { type: "resource", resource: { uri: "stdin", mimeType: "text/plain", text } }];
 }
 
-/** In UTF-8, or in UTF-16 as PowerShell writes it. */
-async function allInput(): Promise<string> {
-  return textOf(await buffer(process.stdin));
+/** More than a tenth is no text. A zero alone is no sign: it ends names of `find -print0`, and a stray one is in many logs. */
+function isBinary(bytes: Buffer): boolean {
+  const text = textOf(bytes).replaceAll("\0", "");
+  return bytes.includes(0) && text.replaceAll(/\ufffd|[^\P{Cc}\s]/gu, "").length <= 0.9 * text.length;
 }
 
 /** Standard input beside a prompt, which starts without it when nothing comes. */
-async function begunInput(silenceMs: number): Promise<string> {
+async function begunInput(silenceMs: number): Promise<Buffer> {
   const { stdin } = process;
   const begun = once(stdin, "readable");
   const silent = new AbortController();
@@ -73,8 +79,8 @@ async function begunInput(silenceMs: number): Promise<string> {
     stdin.destroy();
     const line = `nothing came on standard input in ${silenceMs / 1_000} s: starting without it.`;
     if (silenceMs > INPUT_NOTE_AFTER_MS) process.stderr.write(`hermes: ${line}\n`);
-    return "";
+    return Buffer.alloc(0);
   }
   silent.abort();
-  return allInput();
+  return buffer(stdin);
 }

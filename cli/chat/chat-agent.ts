@@ -17,10 +17,11 @@ import {
 import { MODEL_OPTION } from "../../agent-core/acp/config-options.ts";
 import type { Environment } from "../../agent-core/config/home.ts";
 import { CLIENT_INFO, connectLocally, localAgent, localClient } from "../../agent-core/entry/local-agent.ts";
-import { steerMethod } from "../../agent-core/protocol/conversation.ts";
-import { openUrlMethod } from "../../agent-core/protocol/extensions.ts";
-import { onAgentRequest } from "../../agent-core/protocol/handle.ts";
-import { call } from "../../agent-core/protocol/method.ts";
+import { nearestNames } from "../../agent-core/platform/names.ts";
+import { steerMethod, waitsMethod } from "../../agent-core/protocol/conversation.ts";
+import { extensionMethods, openUrlMethod } from "../../agent-core/protocol/extensions.ts";
+import { invalidParams, onAgentRequest } from "../../agent-core/protocol/handle.ts";
+import { call, notify } from "../../agent-core/protocol/method.ts";
 import { type HermesPasswordQuestion, passwordMethod } from "../../agent-core/protocol/processes.ts";
 import { forkMethod, type HermesContext, sessionMethods } from "../../agent-core/protocol/sessions.ts";
 
@@ -54,6 +55,8 @@ export type ChosenSession = {
   readonly resume?: string | undefined;
   readonly model?: string | undefined;
   readonly mode?: string | undefined;
+  /** Names of skills that the first message asks for. */
+  readonly skills?: readonly string[];
 };
 
 /** Runs `work` with a connected agent, and ends its sessions afterwards. `settings`: variables of this start alone. */
@@ -84,9 +87,10 @@ export class ChatAgent {
   }
 
   /** Opens a new or an earlier session, whose last messages are replayed. Rejects with an Error in one line. */
-  async open({ cwd, resume, model, mode }: ChosenSession, replayed = REPLAYED): Promise<OpenedSession> {
+  async open({ cwd, resume, model, mode, skills = [] }: ChosenSession, replayed = REPLAYED): Promise<OpenedSession> {
     const opened = resume === undefined ? await this.#new(cwd) : await this.#load(resume, cwd, replayed);
     const { sessionId } = opened;
+    if (skills.length > 0) await this.#checkSkills(sessionId, skills);
     if (mode !== undefined) await this.setMode(sessionId, mode);
     if (model === undefined) return opened;
     const choice = { sessionId, configId: MODEL_OPTION, value: model };
@@ -109,6 +113,16 @@ export class ChatAgent {
     return { ...(response as ResumeSessionResponse), sessionId }; // the sender is our own agent
   }
 
+  /** Rejects with the protocol's error for a name that no usable skill has. */
+  async #checkSkills(sessionId: string, skills: readonly string[]): Promise<void> {
+    const { items } = await call(this.client, extensionMethods.list, { sessionId });
+    const names = items.filter(({ kind, state }) => kind === "skill" && state === "on").map(({ name }) => name);
+    for (const name of skills.filter((each) => !names.includes(each))) {
+      const near = nearestNames(name, names, 3).join(", ") || "none";
+      throw invalidParams("--skills", `there is no skill ${name}. Near names: ${near}. hermes skills list shows all`);
+    }
+  }
+
   async prompt(sessionId: string, prompt: ContentBlock[]): Promise<StopReason> {
     return (await this.client.request(methods.agent.session.prompt, { sessionId, prompt })).stopReason;
   }
@@ -119,6 +133,11 @@ export class ChatAgent {
 
   async steer(sessionId: string, prompt: ContentBlock[]): Promise<void> {
     await this.client.request(steerMethod.name, { sessionId, prompt });
+  }
+
+  /** The next turn of a goal comes after a message that waits here. */
+  announceQueue(sessionId: string, waits: boolean): void {
+    notify(this.client, waitsMethod, { sessionId, waits });
   }
 
   async setMode(sessionId: string, modeId: string): Promise<void> {

@@ -212,6 +212,7 @@ export class Chat implements ChatControls {
   #setQueue(queue: string[]): void {
     this.#queue = queue;
     this.view.queue = queue;
+    void this.#ready.promise.then((agent) => agent.announceQueue(this.#opened(), queue.length > 0));
     this.view.refresh();
   }
 

@@ -193,7 +193,8 @@ function contextText({ used, window: size, parts, models }: HermesContext): stri
 
 /** One row for all names with the same description, with its first sentence alone. */
 function commandList(commands: readonly AvailableCommand[]): Block {
-  const rows = [...Map.groupBy(commands, ({ description }) => firstSentence(description))].map(
+  const firstOf = (text: string): string => visibleText(text.split(/(?<=\.)\s/)[0] ?? "").replace(/\.$/, "");
+  const rows = [...Map.groupBy(commands, ({ description }) => firstOf(description))].map(
     ([text, named]) => [named.map(({ name }) => `/${visibleText(name)}`).join(" "), text] as const,
   );
   return ({ theme, width }) => {
@@ -210,8 +211,4 @@ function commandList(commands: readonly AvailableCommand[]): Block {
     });
     return ["", ...lines, "", ...wrapTextWithAnsi(theme.dim(KEYS), width)];
   };
-}
-
-function firstSentence(description: string): string {
-  return visibleText(description.split(/(?<=\.)\s/)[0] ?? "").replace(/\.$/, "");
 }

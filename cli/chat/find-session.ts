@@ -40,8 +40,8 @@ async function movedSession(agent: ClientContext, cwd: string): Promise<string> 
   const moved = gone.find((session) => basename(session.cwd) === basename(cwd));
   if (moved !== undefined) return moved.sessionId;
   const [other] = gone;
-  const advice = other && ` The last one of ${other.cwd}, which is gone: hermes --resume ${other.sessionId}.`;
-  throw new Error(`There is no earlier session in ${cwd}.${advice ?? ""}`);
+  const advice = other ? ` The last one of ${other.cwd}, which is gone: hermes --resume ${other.sessionId}.` : "";
+  throw new Error(`There is no earlier session in ${cwd}.${advice}`);
 }
 
 /** Only a hit in a message has a position. */

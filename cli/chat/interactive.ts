@@ -18,7 +18,7 @@ const TWICE_MS = 2_000;
 
 export type InteractiveOptions = Pick<
   PromptOptions,
-  "cwd" | "allowAll" | "settings" | "images" | "resume" | "model" | "mode"
+  "cwd" | "allowAll" | "settings" | "images" | "skills" | "resume" | "model" | "mode"
 > & {
   /** Hermes' home folder. */
   readonly home: string;
@@ -29,7 +29,7 @@ export type InteractiveOptions = Pick<
 
 /** Runs until the user leaves. Returns the exit code. */
 export async function runInteractive(options: InteractiveOptions): Promise<number> {
-  const { cwd, home, display, allowAll, settings, images, prefix, resume, model, mode } = options;
+  const { cwd, home, display, allowAll, settings, images, prefix, resume, model, mode, skills } = options;
   const theme = themeOf(display.theme) ?? themeOf("hermes");
   if (theme === undefined) throw new Error("the theme hermes is missing");
   const history = new PromptHistory(home, cwd);
@@ -69,7 +69,7 @@ export async function runInteractive(options: InteractiveOptions): Promise<numbe
     return await withChatAgent(
       events,
       async (agent) => {
-        await chat.begin(agent, { cwd, resume, model, mode });
+        await chat.begin(agent, { cwd, resume, model, mode, skills });
         return chat.left;
       },
       settings,

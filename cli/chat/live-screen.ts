@@ -96,7 +96,10 @@ export class LiveScreen extends TuiMainScreen {
   /** After a change of the width the terminal has wrapped the drawn lines again: the whole region is drawn anew. */
   #redraw(next: readonly string[], columns: number): string {
     const above = this.#drawn.slice(0, this.#cursor.row);
-    const rows = above.reduce((sum, line) => sum + (this.#wraps ? rowsOf(line, columns) : 1), 0);
+    const rows = above.reduce(
+      (sum, line) => sum + (this.#wraps ? Math.max(1, Math.ceil(visibleWidth(line) / columns)) : 1),
+      0,
+    );
     this.#cursor = { row: next.length - 1, col: Number.NaN };
     return `${vertically(-rows)}\r${ERASE_BELOW}${next.map(closed).join("\r\n")}`;
   }
@@ -108,7 +111,8 @@ export class LiveScreen extends TuiMainScreen {
       const old = this.#drawn[index];
       if (old === line) continue;
       output += this.#moveTo(index, old === undefined);
-      if (old !== undefined && isContinued(old, line)) {
+      // The plain text only grew.
+      if (old && line.startsWith(old) && !line.includes(ESCAPE)) {
         output += `${horizontally(visibleWidth(old))}${line.slice(old.length)}`;
       } else {
         output += `\r${closed(line)}${old === undefined || old === "" ? "" : ERASE_LINE_END}`;
@@ -155,15 +159,6 @@ function fitted(line: string, columns: number): string {
 /** Styles end with their line. */
 function closed(line: string): string {
   return line.includes(ESCAPE) && !line.endsWith(RESET) ? `${line}${RESET}` : line;
-}
-
-/** True when the plain text only grew. */
-function isContinued(old: string, line: string): boolean {
-  return old !== "" && line.startsWith(old) && !line.includes(ESCAPE);
-}
-
-function rowsOf(line: string, columns: number): number {
-  return Math.max(1, Math.ceil(visibleWidth(line) / columns));
 }
 
 function vertically(rows: number): string {

@@ -9,8 +9,9 @@ import {
 import { MODEL_OPTION } from "../../agent-core/acp/config-options.ts";
 import type { Environment } from "../../agent-core/config/home.ts";
 import { ownWords } from "../../agent-core/entry/local-agent.ts";
+import { withOwnCommand } from "../../agent-core/platform/own-command.ts";
 import { INVALID_PARAMS } from "../../agent-core/protocol/handle.ts";
-import { EXIT } from "../subcommand.ts";
+import { EXIT, type SlashLine } from "../subcommand.ts";
 import { type ChatAgent, type ChatEvents, withChatAgent } from "./chat-agent.ts";
 import type { LineDialog } from "./line-requests.ts";
 import { type OutputForm, type UpdatePrinter, updatePrinter } from "./update-printer.ts";
@@ -28,6 +29,8 @@ export type PromptOptions = {
   readonly form: OutputForm;
   /** Paths of pictures. */
   readonly images: readonly string[];
+  /** Names of skills that the prompt asks for; others are refused. */
+  readonly skills: readonly string[];
   /** Variables of this start alone. */
   readonly settings: Environment;
   /** File that gets the tokens and the cost as JSON. */
@@ -41,12 +44,9 @@ export type PromptOptions = {
 };
 
 /** Runs a slash command in a session that is deleted after it. Returns the exit code. */
-export function runSlashCommand(
-  prompt: string,
-  { json = false, ...options }: Pick<PromptOptions, "cwd"> & { readonly allowAll?: boolean; readonly json?: boolean },
-): Promise<number> {
+export function runSlashCommand({ slash: prompt, json, ...options }: SlashLine): Promise<number> {
   const session = { resume: undefined, model: undefined, mode: undefined, isTransient: true };
-  const none = { images: [], settings: {}, usageFile: undefined };
+  const none = { images: [], skills: [], settings: {}, usageFile: undefined };
   return runPrompt({ allowAll: false, form: json ? "json" : "text", ...options, ...session, ...none, prompt });
 }
 
@@ -62,7 +62,7 @@ export async function runPrompt(options: PromptOptions): Promise<number> {
     process.stderr.write("hermes: the prompt is empty. Give one in quotes or on standard input; --help shows more.\n");
     return EXIT.misused;
   }
-  const print = updatePrinter(options.form);
+  const print = updatePrinter(options.form, options.isTransient ? options.prompt : undefined);
   const page = Promise.withResolvers<void>();
   const seen: Seen = { hasWorked: false, refusal: REFUSED };
   const work = (agent: ChatAgent): Promise<number> =>
@@ -73,7 +73,7 @@ export async function runPrompt(options: PromptOptions): Promise<number> {
       if (update.sessionUpdate === "tool_call") seen.hasWorked = true;
       const filter = update.sessionUpdate === "notice" ? FILTERED.exec(update.title)?.[1] : undefined;
       seen.refusal = filter ?? seen.refusal;
-      if (filter === undefined || options.form === "json") print.update(params);
+      if (filter === undefined || options.form === "json" || options.form === "deltas") print.update(params);
     },
     async permission(params) {
       const allowed = options.allowAll ? params.options.find(({ kind }) => kind === "allow_once") : undefined;
@@ -99,7 +99,8 @@ export async function runPrompt(options: PromptOptions): Promise<number> {
   try {
     return await withChatAgent(events, work, settingsOf(options), capabilities);
   } catch (error) {
-    process.stderr.write(`hermes: ${ownWords(error)}\n`);
+    print.end();
+    process.stderr.write(`hermes: ${print.forShell(ownWords(error))}\n`);
     return error instanceof RequestError && error.code === INVALID_PARAMS ? EXIT.misused : 1;
   }
 }
@@ -139,8 +140,6 @@ function inputSilenceMs({ prompt, isTransient }: Pick<PromptOptions, "prompt" | 
   }
 }
 
-type Opened = { readonly page: Promise<void> };
-
 /** `hermes mcp signin NAME`, which waits for the end of the sign-in. */
 const SIGN_IN = /^\/mcp (?:signin|login) (.+) --wait$/;
 
@@ -149,7 +148,7 @@ const STOPS = ["SIGINT", "SIGTERM"] as const;
 
 async function converse(
   agent: ChatAgent,
-  { page, seen, ...options }: PromptOptions & Opened & { readonly seen: Readonly<Seen> },
+  { page, seen, ...options }: PromptOptions & { readonly page: Promise<void> } & { readonly seen: Readonly<Seen> },
   prompt: ContentBlock[],
   print: Pick<UpdatePrinter, "end" | "interrupted">,
 ): Promise<number> {
@@ -177,10 +176,10 @@ async function converse(
     const stopReason = await agent.prompt(sessionId, prompt);
     print.end();
     await writeUsage(agent, sessionId, options.usageFile);
-    const isAnswered = isModel(opened.configOptions) || seen.hasWorked; // the built-in interpreter carries out what it understands
-    if (isAnswered || isTransient || model !== undefined || words.startsWith("/")) return exitCode(stopReason, seen);
-    process.stderr.write("hermes: no language model answered. hermes setup chooses one.\n");
-    return EXIT.failed;
+    const code = exitCode(stopReason, seen);
+    if (isModel(opened.configOptions) || isTransient || model !== undefined || words.startsWith("/")) return code;
+    process.stderr.write(withOwnCommand("hermes: no language model answered. hermes setup chooses one.\n"));
+    return seen.hasWorked ? code : EXIT.failed; // the built-in interpreter carries out what it understands
   } finally {
     for (const name of STOPS) process.off(name, cancel);
     reading.abort();
@@ -204,8 +203,9 @@ const INCOMPLETE: Partial<Record<StopReason, string>> = {
 function exitCode(reason: StopReason, { refusal }: Seen): number {
   if (reason === "cancelled") return EXIT.interrupted;
   const problem = INCOMPLETE[reason];
-  if (problem !== undefined) process.stderr.write(`hermes: ${reason === "refusal" ? `${refusal}. ` : ""}${problem}.\n`);
-  return problem === undefined ? 0 : 1;
+  const why = reason === "refusal" ? `${refusal}. ` : "";
+  if (problem !== undefined) process.stderr.write(withOwnCommand(`hermes: ${why}${problem}.\n`));
+  return problem === undefined ? EXIT.done : EXIT.failed;
 }
 
 /** True when a language model answers, and not the built-in interpreter that stands in for a missing one. */

@@ -29,11 +29,17 @@ export function runShellLine(line: string, cwd: string): Promise<number> {
   return runOnTerminal(process.env["SHELL"] || "/bin/sh", ["-c", line], cwd);
 }
 
+/** Opens a file in the user's editor, as `runOnTerminal`. The editor is a line for a shell, as git has it. */
+export function openInEditor(file: string, cwd: string): Promise<number> {
+  const editor = process.env["VISUAL"] || process.env["EDITOR"] || "vi";
+  if (process.platform === "win32") return runOnTerminal("cmd.exe", ["/d", "/c", editor, file], cwd);
+  return runOnTerminal("/bin/sh", ["-c", `${editor} "$1"`, "sh", file], cwd);
+}
+
 /** The text after the user's editor. */
 export async function editText(text: string, cwd: string): Promise<string> {
   return inFile("message.md", text, async (file) => {
-    const [program = "vi", ...args] = (process.env["VISUAL"] || process.env["EDITOR"] || "vi").split(/\s+/);
-    const code = await runOnTerminal(program, [...args, file], cwd);
+    const code = await openInEditor(file, cwd);
     return code === 0 ? readFileSync(file, "utf8").trimEnd() : text;
   });
 }

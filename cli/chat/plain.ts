@@ -22,7 +22,7 @@ export async function runPlain({ allowAll, settings, ...chosen }: PlainOptions):
     const { done, value } = await input.next();
     return done === true ? undefined : value.trim();
   };
-  const printer = updatePrinter("text");
+  const printer = updatePrinter("text", "");
   const dialog = { say, key: ask, line: ask };
   const events: ChatEvents = {
     update: (notification) => printer.update(notification),
@@ -53,11 +53,9 @@ export async function runPlain({ allowAll, settings, ...chosen }: PlainOptions):
         const { sessionId } = await agent.open(chosen);
         const interrupt = (): void => agent.cancel(sessionId);
         process.on("SIGINT", interrupt);
-        for (
-          let line = await ask("> ");
-          line !== undefined && !/^\/(?:quit|exit)$/.test(line);
-          line = await ask("> ")
-        ) {
+        for (;;) {
+          const line = await ask("> ");
+          if (line === undefined || /^\/(?:quit|exit)$/.test(line)) break;
           if (line === "") continue;
           await agent.prompt(sessionId, promptBlocks(line, chosen.cwd)).catch((error: unknown) => say(ownWords(error)));
           printer.end();

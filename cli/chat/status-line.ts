@@ -28,7 +28,7 @@ export function statusLine(status: Status, { theme, width }: Drawing): string {
   const { model, mode, used, window: size, costUsd, branch, background } = status;
   const share = size === 0 ? 0 : used / size;
   const tokens = size === 0 ? [] : [`${count(used)}/${count(size)}`];
-  const percent = `${Math.round(share * 100)} %`;
+  const percent = `${Math.round(share * 100)}%`;
   const gauge = size === 0 ? [] : [`${bar(share, theme)} ${theme.dim(percent)}`];
   const cost = costUsd === undefined ? [] : [`$${costUsd.toFixed(costUsd < 1 ? 3 : 2)}`];
   const work = background > 0 ? [`${background} in background`] : [];

@@ -21,10 +21,7 @@ export type Theme = Readonly<
   >
 >;
 
-type Name = keyof Theme;
-type Codes = readonly [on: number, off: number];
-
-const BASE: Readonly<Record<Name, Codes>> = {
+const BASE: Readonly<Record<keyof Theme, readonly [on: number, off: number]>> = {
   accent: [33, 39],
   dim: [2, 22],
   bold: [1, 22],

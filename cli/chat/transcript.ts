@@ -2,7 +2,7 @@
 import { truncateToWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
 import type { PlanEntry, SessionUpdate, ToolCallUpdate } from "@zed-industries/agent-client-protocol";
 import { containedText } from "../../agent-core/platform/visible-text.ts";
-import type { HermesCompressionMeta, HermesToolMeta } from "../../agent-core/protocol/conversation.ts";
+import type { HermesUpdateMeta } from "../../agent-core/protocol/update-meta.ts";
 import {
   callLine,
   type Drawing,
@@ -225,7 +225,7 @@ export class Transcript {
 
   #updateCall(update: ToolCallUpdate): void {
     const known = this.#calls.get(update.toolCallId);
-    const meta: HermesToolMeta = Object(update._meta?.["hermes"]);
+    const meta: HermesUpdateMeta = Object(update._meta?.["hermes"]);
     if (known === undefined && (update.title === undefined || update.title === null)) return;
     if (known === undefined) this.#endParts();
     this.#wait = undefined;
@@ -270,7 +270,7 @@ export class Transcript {
   }
 
   #showCompression(hermes: unknown): void {
-    const { compression }: Partial<HermesCompressionMeta> = Object(hermes);
+    const { compression }: HermesUpdateMeta = Object(hermes);
     if (compression === undefined) return;
     this.note(
       `⟲ ${compression.messages} older messages are now a summary: ${compression.tokensBefore} → ${compression.tokensAfter} tokens.`,

@@ -1,20 +1,67 @@
 /** Output of one prompt. */
 import { fstatSync } from "node:fs";
 import type { SessionNotification, SessionUpdate } from "@zed-industries/agent-client-protocol";
+import { withOwnCommand } from "../../agent-core/platform/own-command.ts";
 
 export type UpdatePrinter = {
   update(notification: SessionNotification): void;
   /** Prints a call that needed approval. */
   refused(title: string): void;
   interrupted(): void;
+  /** The agent's advice as the user of a shell can follow it. */
+  forShell(text: string): string;
   end(): void;
 };
 
-/** `text`: the answer on stdout, the rest on stderr. `answer`: the last message alone. `json`: every update on stdout. */
-export type OutputForm = "text" | "answer" | "json";
+/** `text`: the answer on stdout, the rest on stderr. `answer`: the last message. `json`: all updates but lists of commands; `deltas`: all, in pieces. */
+export type OutputForm = "text" | "answer" | "json" | "deltas";
 
-export function updatePrinter(form: OutputForm): UpdatePrinter {
-  return form === "answer" ? answerPrinter() : linePrinter(form === "json");
+/** `own`: the slash command that a subcommand of its name runs. Then the answer is the agent's own words, too. */
+export function updatePrinter(form: OutputForm, own: string | undefined): UpdatePrinter {
+  if (form === "answer") return answerPrinter();
+  return form === "json" ? joiningPrinter(linePrinter(true, own)) : linePrinter(form === "deltas", own);
+}
+
+/** `commands`: undefined before the list of commands has come. */
+function forShell(text: string, commands: readonly string[] | undefined, own: string | undefined): string {
+  const typed = text.replace(/`\/([\w-]+)((?: [^`]*)?)`/g, (whole, name: string, rest: string) => {
+    if (own?.split(" ", 1)[0] === `/${name}`) return `\`hermes ${name}${rest}\``;
+    const isCommand = commands?.includes(name) ?? true;
+    return own === undefined && isCommand ? `\`hermes -c "/${name}${rest}"\`` : whole;
+  });
+  return withOwnCommand(typed);
+}
+
+/** Prints a message or a thought once, when something else follows its last piece. */
+function joiningPrinter(print: UpdatePrinter): UpdatePrinter {
+  let open: SessionNotification | undefined;
+  const close = (): void => {
+    if (open !== undefined) print.update(open);
+    open = undefined;
+  };
+  return {
+    ...print,
+    update(next) {
+      if (next.update.sessionUpdate === "available_commands_update") return; // the longest line, before all others
+      const [before, after] = [open && pieceOf(open), pieceOf(next)];
+      if (before?.key !== after?.key) close();
+      if (after === undefined) return print.update(next);
+      const text = `${open === undefined ? "" : (before?.text ?? "")}${after.text}`;
+      open = { ...next, update: { ...after.update, content: { type: "text", text } } };
+    },
+    end() {
+      close();
+      print.end();
+    },
+  };
+}
+
+/** Undefined for an update that is no piece of a text. */
+function pieceOf({ update }: SessionNotification) {
+  if (update.sessionUpdate !== "agent_message_chunk" && update.sessionUpdate !== "agent_thought_chunk")
+    return undefined;
+  const { sessionUpdate, messageId, content } = update;
+  return content.type === "text" ? { key: `${sessionUpdate} ${messageId}`, text: content.text, update } : undefined;
 }
 
 function answerPrinter(): UpdatePrinter {
@@ -29,16 +76,21 @@ function answerPrinter(): UpdatePrinter {
     },
     refused: () => undefined,
     interrupted: () => undefined,
+    forShell: withOwnCommand,
     end() {
       if (answer.trim() !== "") process.stdout.write(`${answer.trimEnd()}\n`);
     },
   };
 }
 
-function linePrinter(json: boolean): UpdatePrinter {
+function linePrinter(json: boolean, own: string | undefined): UpdatePrinter {
+  let commands: readonly string[] | undefined;
+  const typed = (text: string): string => forShell(text, commands ?? [], own);
   const titles = new Map<string, string>();
   const lines = new ErrorLines();
-  const isOneStream = areOneStream();
+  // One terminal, file or pipe, as after `2>&1`.
+  const [out, errors] = [fstatSync(process.stdout.fd), fstatSync(process.stderr.fd)];
+  const isOneStream = process.stdout.isTTY || (out.dev === errors.dev && out.ino === errors.ino);
   let lastMessage: unknown;
   /** The line of the answer at the cursor has no end yet. */
   let isOpen = false;
@@ -80,27 +132,25 @@ function linePrinter(json: boolean): UpdatePrinter {
       }
       const { update } = notification;
       if (update.sessionUpdate === "agent_message_chunk" && update.content.type === "text") {
-        answer(update.content.text, update.messageId ?? "");
+        answer(own === undefined ? update.content.text : typed(update.content.text), update.messageId ?? "");
         return;
       }
-      const line = lineOf(update, titles);
-      if (line !== undefined) note(line, isWait(update));
+      if (update.sessionUpdate === "available_commands_update")
+        commands = update.availableCommands.map(({ name }) => name);
+      const line =
+        update.sessionUpdate === "notice" ? `! ${forShell(update.title, commands, own)}` : lineOf(update, titles);
+      if (line !== undefined) note(line, "retry" in Object(update._meta?.["hermes"]));
     },
     refused(title) {
       note(`✗ ${title}: needs approval, and no user is here to approve it (see --yes)`);
     },
     interrupted: () => note("hermes: interrupted."),
+    forShell: typed,
     end() {
       lines.finish();
       endLine();
     },
   };
-}
-
-/** Both streams go to one terminal, file or pipe, as after `2>&1`. */
-function areOneStream(): boolean {
-  const [out, errors] = [fstatSync(process.stdout.fd), fstatSync(process.stderr.fd)];
-  return process.stdout.isTTY || (out.dev === errors.dev && out.ino === errors.ino);
 }
 
 /** Lines on stderr. On a terminal the next line replaces a replaceable one, such as that of a wait. */
@@ -121,12 +171,7 @@ class ErrorLines {
   }
 }
 
-function isWait({ _meta }: SessionUpdate): boolean {
-  return "retry" in Object(_meta?.["hermes"]);
-}
-
 function lineOf(update: SessionUpdate, titles: Map<string, string>): string | undefined {
-  if (update.sessionUpdate === "notice") return `! ${update.title}`;
   if (update.sessionUpdate !== "tool_call" && update.sessionUpdate !== "tool_call_update") return undefined;
   const title = update.title ?? titles.get(update.toolCallId) ?? update.toolCallId;
   titles.set(update.toolCallId, title);

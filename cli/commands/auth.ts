@@ -42,11 +42,7 @@ export const command = subcommand({
       }
       case "remove": {
         const isRemoved = await removeKey(name, environment);
-        say(
-          isRemoved
-            ? `Removed. The Hermes home has no key for ${name} any more.`
-            : `The Hermes home has no key for ${name}.`,
-        );
+        say(`${isRemoved ? "Removed. " : ""}The Hermes home has no key for ${name}${isRemoved ? " any more" : ""}.`);
         return EXIT.done;
       }
     }

@@ -1,5 +1,6 @@
 /** `hermes` and `hermes chat`. */
 import { type Environment, homeFolder } from "../../agent-core/config/home.ts";
+import { numberOf } from "../../batch/option-values.ts";
 import type { InteractiveOptions } from "../chat/interactive.ts";
 import { CWD, type Option, subcommand, type Values, YES } from "../subcommand.ts";
 
@@ -25,7 +26,8 @@ const options = {
     summary: "what Hermes may do without asking; default: code",
     choices: ["ask", "code", "plan", "auto"],
   },
-  json: { kind: "flag", summary: "print every session/update as a line of JSON" },
+  json: { kind: "flag", summary: "print every message and other session/update as a line of JSON" },
+  deltas: { kind: "flag", summary: "with --json: print every piece of a message, too" },
   oneshot: { kind: "flag", short: "z", summary: "print the last message alone" },
   image: { kind: "list", value: "FILE", summary: "attach a picture" },
   toolsets: { kind: "list", short: "t", value: "NAMES", summary: "offer these toolsets alone, with commas between" },
@@ -55,15 +57,16 @@ type ChatValues = Values<typeof options>;
 
 /** Returns the exit code. */
 async function start(words: readonly string[], values: ChatValues, cwd: string): Promise<number> {
-  const { yes: allowAll, json, model, mode, image: images } = values;
+  const { yes: allowAll, json, model, mode, image: images, skills } = values;
   const resume = values.resume ?? (values.continue ? "last" : undefined);
-  const common = { allowAll, cwd, resume, model, mode, images, settings: settingsOf(values) };
-  const prefix = skillWords(values.skills);
+  const common = { allowAll, cwd, resume, model, mode, images, skills, settings: settingsOf(values) };
+  const prefix = skillWords(skills);
   const isTyped = process.stdin.isTTY && process.stdout.isTTY;
   if (words.length === 0 && isTyped && !json && !values.oneshot) return converse({ ...common, prefix });
   const { runPrompt } = await import("../chat/one-shot.ts");
   const answerForm = values.oneshot ? "answer" : "text";
-  const form = json ? "json" : answerForm;
+  const jsonForm = values.deltas ? "deltas" : "json";
+  const form = json ? jsonForm : answerForm;
   const usageFile = values["usage-file"];
   return runPrompt({ ...common, prompt: `${prefix}${words.join(" ")}`, form, usageFile, isTransient: false });
 }
@@ -72,7 +75,7 @@ async function start(words: readonly string[], values: ChatValues, cwd: string):
 function settingsOf({ toolsets, "max-turns": maxTurns }: ChatValues): Environment {
   return {
     ...(toolsets.length > 0 && { HERMES_TOOLSETS: toolsets.join(",") }),
-    ...(maxTurns !== undefined && { HERMES_MAX_TURNS: String(maxTurns) }),
+    ...(maxTurns !== undefined && { HERMES_MAX_TURNS: String(numberOf("max-turns", maxTurns, { min: 1 })) }),
   };
 }
 

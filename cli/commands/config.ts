@@ -1,11 +1,11 @@
 /** `hermes config`: settings of config.yaml. */
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { loadConfig } from "../../agent-core/config/config.ts";
 import { configFile, homeFolder } from "../../agent-core/config/home.ts";
 import { changeConfig } from "../../agent-core/config/home-file.ts";
 import { takeEnvironment } from "../../agent-core/host/terminals/command-environment.ts";
+import { UsageError } from "../../agent-core/platform/errors.ts";
+import { openInEditor } from "../chat/outside.ts";
 import { say } from "../output.ts";
 import { EXIT, subcommand } from "../subcommand.ts";
 
@@ -35,7 +35,7 @@ export const command = subcommand({
       case "get":
         return get(name, (await loadConfig(home, environment)).raw);
       case "set":
-        if (value.length === 0) return missing(name);
+        if (value.length === 0) throw new UsageError(`${name} needs a value`);
         await change(home, name, value.join(" "));
         return EXIT.done;
       case "unset":
@@ -44,7 +44,7 @@ export const command = subcommand({
       case "migrate":
         return migrate(home);
       case "edit":
-        await edit(configFile(home), environment["VISUAL"] || environment["EDITOR"] || "vi");
+        await openInEditor(configFile(home), process.cwd());
         return check();
       case "check":
         return check();
@@ -100,23 +100,9 @@ async function migrate(home: string): Promise<number> {
 }
 
 /** Prints text as it is, and anything else as JSON. */
-async function get(name: string, raw: Readonly<Record<string, unknown>>): Promise<number> {
+function get(name: string, raw: Readonly<Record<string, unknown>>): number {
   const value = name === "" ? raw : name.split(".").reduce<unknown>((found, key) => Object(found)[key], raw);
-  if (value === undefined) return missing(name, "is not set in config.yaml: its default applies");
+  if (value === undefined) throw new Error(`${name} is not set in config.yaml: its default applies.`);
   say(typeof value === "string" ? value : JSON.stringify(value, undefined, 2));
   return EXIT.done;
-}
-
-function missing(name: string, problem = "needs a value"): number {
-  process.stderr.write(`hermes: ${name} ${problem}.\n`);
-  return problem === "needs a value" ? EXIT.misused : EXIT.failed;
-}
-
-async function edit(path: string, editor: string): Promise<void> {
-  const child = spawn(`${editor} "$HERMES_CONFIG"`, {
-    shell: true,
-    stdio: "inherit",
-    env: { ...process.env, HERMES_CONFIG: path },
-  });
-  await once(child, "close");
 }

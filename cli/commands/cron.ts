@@ -79,13 +79,9 @@ function requestIn(
     ...definedIn(named),
     skills: skill.length > 0 ? skill : undefined,
     workdir: isNew || cwd !== undefined ? resolve(cwd ?? ".") : undefined,
+    deliver: deliver === undefined ? undefined : deliveryOf(deliver),
   };
-  return {
-    action,
-    ...definedIn(given),
-    ...(deliver !== undefined && { deliver: deliveryOf(deliver) }),
-    ...(action === "run" && { wait: true }),
-  };
+  return { action, ...definedIn(given), ...(action === "run" && { wait: true }) };
 }
 
 function definedIn(values: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
@@ -98,9 +94,9 @@ function deliveryOf(text: string): CronDelivery {
   return data;
 }
 
-type Query = (agent: ClientContext, signal: AbortSignal) => Promise<number>;
-
-const queries: Readonly<Record<"list" | "status" | "tick", Query>> = {
+const queries: Readonly<
+  Record<"list" | "status" | "tick", (agent: ClientContext, signal: AbortSignal) => Promise<number>>
+> = {
   async list(agent) {
     return printOutcome({ ok: true, message: jobsText(await call(agent, cronMethods.list, {})) });
   },

@@ -16,8 +16,8 @@ export const command = subcommand({
     ["hooks", "list the hooks of this folder and of the Hermes home"],
     ["hooks allow 1 3", "allow the first and the third"],
   ],
-  async run({ verb, operands: numbers, values: { cwd } }) {
-    const { runSlashCommand } = await import("../chat/one-shot.ts");
-    return runSlashCommand(["/hooks", ...(verb === "list" ? [] : [verb, ...numbers])].join(" "), { cwd });
-  },
+  run: async ({ verb, operands: numbers, values: { cwd } }) => ({
+    slash: ["/hooks", verb, ...numbers].join(" "),
+    cwd,
+  }),
 });

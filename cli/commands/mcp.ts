@@ -25,9 +25,9 @@ export const command = subcommand({
     ["mcp", "list the servers and their tools"],
     ["mcp signin github", "sign in with the browser"],
   ],
-  async run({ verb, operands, values: { cwd, yes, json } }) {
-    const { runSlashCommand } = await import("../chat/one-shot.ts");
-    const words = ["/mcp", verb, ...operands, "--wait"];
-    return runSlashCommand(words.join(" "), { cwd, allowAll: yes, json });
-  },
+  run: async ({ verb, operands, values: { yes, ...values } }) => ({
+    ...values,
+    allowAll: yes,
+    slash: ["/mcp", verb, ...operands, "--wait"].join(" "),
+  }),
 });

@@ -10,7 +10,6 @@ export const command = subcommand({
   examples: [["model", "list the models of the configured providers"]],
   async run({ operands: [word = "list"], values: { cwd } }) {
     if (word !== "list") throw new UsageError(`${USE_MODEL} A prompt: hermes -- model ${word}`);
-    const { runSlashCommand } = await import("../chat/one-shot.ts");
-    return runSlashCommand("/model", { cwd });
+    return { slash: "/model", cwd };
   },
 });

@@ -35,8 +35,6 @@ const options = {
   yes: { ...YES, verbs: ["delete", "prune"], summary: "delete without a question" },
 } as const satisfies Record<string, Option>;
 
-type Work = (agent: ClientContext, words: readonly string[], values: Values<typeof options>) => Promise<number>;
-
 const verbs = {
   list: { summary: "list the sessions, newest first" },
   search: { summary: "search in titles and messages", operands: "WORDS…", needs: "words to search for" },
@@ -59,7 +57,12 @@ export const command = subcommand({
   run: ({ verb, operands: words, values }) => withAgent((agent) => works[verb](agent, words, values)),
 });
 
-const works: Readonly<Record<keyof typeof verbs, Work>> = {
+const works: Readonly<
+  Record<
+    keyof typeof verbs,
+    (agent: ClientContext, words: readonly string[], values: Values<typeof options>) => Promise<number>
+  >
+> = {
   async list(agent, _, { all, cwd, limit, json }) {
     const sessions = await listed(agent, all ? undefined : cwd, limit);
     for (const session of sessions) say(json ? JSON.stringify(session) : line(session, all));
@@ -79,11 +82,7 @@ const works: Readonly<Record<keyof typeof verbs, Work>> = {
       say(`Nothing has ${JSON.stringify(query)}${all ? "" : " here; --all searches everywhere"}.`);
     return hits.length > 0 ? EXIT.done : EXIT.failed;
   },
-  async show(agent, words, { cwd }) {
-    const sessionId = await findSession(agent, words.join(" "), cwd);
-    say((await call(agent, sessionMethods.export, { sessionId, format: "markdown" })).text);
-    return EXIT.done;
-  },
+  show: (agent, words, values) => works.export(agent, words, values),
   async export(agent, words, { cwd, format, output }) {
     const sessionId = await findSession(agent, words.join(" "), cwd);
     const chosen = format === "json" ? "json" : "markdown";
@@ -143,15 +142,7 @@ function factsOf(meta: SessionInfo["_meta"]): Partial<HermesListedSession> {
   return HermesListedSession.safeParse(meta?.["hermes"]).data ?? {};
 }
 
-type Line = {
-  readonly sessionId: string;
-  readonly title?: string | null;
-  readonly cwd: string;
-  readonly updatedAt?: string | null;
-  readonly _meta?: SessionInfo["_meta"];
-};
-
-function line({ sessionId, title, cwd, updatedAt, _meta }: Line, withFolder: boolean): string {
+function line({ sessionId, title, cwd, updatedAt, _meta }: SessionInfo, withFolder: boolean): string {
   const when = updatedAt == null ? "" : updatedAt.slice(0, 16).replace("T", " ");
   const { state, branch } = factsOf(_meta);
   const facts = [state, branch, withFolder ? cwd : undefined].filter((fact) => fact !== undefined);

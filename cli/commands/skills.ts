@@ -2,15 +2,13 @@
 import { configuredAgent } from "../../agent-core/agent/configured-agent.ts";
 import { type Environment, homeFolder, skillsFolder } from "../../agent-core/config/home.ts";
 import { takeEnvironment } from "../../agent-core/host/terminals/command-environment.ts";
-import { visibleText } from "../../agent-core/platform/visible-text.ts";
-import { runHubVerb } from "../../agent-core/skills/skill-hub.ts";
-import { foreignPlatform, SkillLibrary } from "../../agent-core/skills/skill-library.ts";
+import { type HubVerb, runHubVerb } from "../../agent-core/skills/skill-hub.ts";
 import { reportConfigErrors } from "../config-errors.ts";
 import { agrees, say } from "../output.ts";
 import { CWD, EXIT, subcommand, YES } from "../subcommand.ts";
 
 export type SkillsCommand = {
-  readonly verb: SkillVerb;
+  readonly verb: HubVerb;
   /** Source or name; empty where the verb needs none. */
   readonly operand: string;
   /** Absolute. */
@@ -33,7 +31,6 @@ const verbs = {
   update: { summary: "update the skills that the hub installed", operands: "[NAME]" },
   uninstall: { summary: "remove a skill that the hub installed", operands: "NAME", needs },
 };
-export type SkillVerb = keyof typeof verbs;
 
 export const command = subcommand({
   verbs,
@@ -44,6 +41,7 @@ export const command = subcommand({
     ["skills install anthropics/skills/skills/pdf", "install a skill from GitHub"],
   ],
   async run({ verb, operands, values: { cwd, yes } }) {
+    if (verb === "list") return { slash: "/skills", cwd };
     await reportConfigErrors();
     return runSkillsCommand({
       ...{ verb, cwd, operand: operands.join(" "), environment: takeEnvironment() },
@@ -56,7 +54,6 @@ export const command = subcommand({
 /** Returns the exit code. */
 export async function runSkillsCommand(command: SkillsCommand): Promise<number> {
   const { verb, operand, cwd, environment, say, confirm: agrees } = command;
-  if (verb === "list") return list(command);
   const { options } = await configuredAgent(environment, "cli");
   const { hubSources: sources } = options.skills || {};
   const homeSkills = skillsFolder(homeFolder(environment));
@@ -64,31 +61,4 @@ export async function runSkillsCommand(command: SkillsCommand): Promise<number> 
   const { signal } = new AbortController();
   const isDone = await runHubVerb(verb, operand, { homeSkills, cwd, sources, signal, say, install, agrees });
   return isDone ? EXIT.done : EXIT.failed;
-}
-
-/** Prints all skills, usable in a session or not, and those that do not load. */
-async function list({ cwd, environment, say }: SkillsCommand): Promise<number> {
-  const { options } = await configuredAgent(environment, "cli");
-  const { externalFolders = [], disabled = [] } = options.skills || {};
-  const library = new SkillLibrary({
-    externalFolders,
-    disabled,
-    environment,
-    homeSkills: skillsFolder(homeFolder(environment)),
-    roots: [cwd],
-    trusted: () => true,
-    pluginFolders: () => [],
-    tools: () => ({ toolsets: [], tools: [] }),
-    onUse: () => undefined,
-    onDefect: say,
-    now: Date.now,
-  });
-  const { skills, failures } = await library.load();
-  for (const skill of skills) {
-    const { name, place, isOff, description } = skill;
-    const facts = [place, isOff ? "off" : undefined, foreignPlatform(skill)].filter((fact) => fact !== undefined);
-    say(`${name} (${facts.join(", ")}): ${visibleText(description)}`);
-  }
-  for (const { path, reason } of failures) say(`not loaded: ${visibleText(path)}: ${visibleText(reason)}`);
-  return 0;
 }

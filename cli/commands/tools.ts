@@ -5,8 +5,5 @@ export const command = subcommand({
   verbs: { list: { summary: "list the tools of a session" } },
   options: { cwd: CWD },
   examples: [["tools", "list the tools of a session in this folder"]],
-  async run({ values: { cwd } }) {
-    const { runSlashCommand } = await import("../chat/one-shot.ts");
-    return runSlashCommand("/tools", { cwd });
-  },
+  run: async ({ values: { cwd } }) => ({ slash: "/tools", cwd }),
 });

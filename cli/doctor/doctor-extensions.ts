@@ -45,18 +45,14 @@ async function mcpServers({ configured, environment, home: folder, cwd }: Facts)
   const switches = await Switches.of(folder);
   const consents = new Consents(folder, () => undefined);
   const problems = [...limited(name, own.problems, "mcp_servers"), ...limited(name, workspace.problems, "the file")];
-  const found = own.servers.map((server) => serverDiagnosis(server, cwd, switches.isOn(`mcp:${server.name}`)));
+  const found = own.servers.map((server) => serverDiagnosis(server, cwd, switches.get(`mcp:${server.name}`).isOn));
   const names = new Set(own.servers.map((server) => server.name));
   for (const { config: server, hash, description } of workspace.servers) {
     if (names.has(server.name)) continue;
-    const isOn = switches.isOn(`mcp:${hash}`);
+    const { isOn } = switches.get(`mcp:${hash}`);
+    const text = `${server.name} of ${server.sourceName}: ${description}`;
     if (isOn === false || consents.isAllowed("mcp", hash)) found.push(serverDiagnosis(server, cwd, isOn));
-    else
-      found.push(
-        Promise.resolve(
-          waiting(name, `${server.name} of ${server.sourceName}: ${description}`, `hermes mcp allow ${server.name}`),
-        ),
-      );
+    else found.push(Promise.resolve(waiting(name, text, `hermes mcp allow ${server.name}`)));
   }
   return found.length + problems.length === 0 ? works(name, "none") : [...problems, ...(await Promise.all(found))];
 }

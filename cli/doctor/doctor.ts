@@ -25,11 +25,12 @@ import {
   proxyFor,
   proxyName,
 } from "../../agent-core/platform/http/network-settings.ts";
+import { withOwnCommand } from "../../agent-core/platform/own-command.ts";
 import { deployments } from "../../agent-core/providers/deployments.ts";
 import { type ModelSettings, resolveModel } from "../../agent-core/providers/resolve-model.ts";
 import { table as toolTable } from "../../agent-core/tools/table.gen.ts";
 import { selectTools } from "../../agent-core/tools/toolsets.ts";
-import { type Check, type Diagnosis, type Facts, works } from "./diagnosis.ts";
+import { type Check, type Diagnosis, type Facts, limited, works } from "./diagnosis.ts";
 import { extensionChecks } from "./doctor-extensions.ts";
 
 /** In the order of the report. */
@@ -62,7 +63,7 @@ export async function printDiagnoses(environment: Environment, cwd: string): Pro
   const diagnoses = await diagnose(environment, cwd);
   for (const { name, state, text: found, fix } of diagnoses) {
     process.stdout.write(`${marks[state].padEnd(4)}  ${name.padEnd(8)}  ${found}\n`);
-    if (fix !== undefined) process.stdout.write(`${"".padEnd(16)}To fix it: ${fix}.\n`);
+    if (fix !== undefined) process.stdout.write(withOwnCommand(`${"".padEnd(16)}To fix it: ${fix}.\n`));
   }
   return diagnoses.some(({ state }) => state === "fails") ? 1 : 0;
 }
@@ -174,10 +175,8 @@ function config({ configured: { warnings, errors }, home: folder }: Facts): read
   if (warnings.length + errors.length === 0)
     return works(name, existsSync(path) ? path : `no ${path}; the defaults apply`);
   const fix = `correct it in ${path}`;
-  return [
-    ...errors.map((text): Diagnosis => ({ name, state: "fails", text, fix })),
-    ...warnings.map((text): Diagnosis => ({ name, state: "limited", text, fix })),
-  ];
+  const wrong = errors.map((text): Diagnosis => ({ name, state: "fails", text, fix }));
+  return [...wrong, ...limited(name, warnings, `it in ${path}`)];
 }
 
 function tools({ configured: { options } }: Facts): readonly Diagnosis[] {
@@ -214,19 +213,14 @@ function mainModel(environment: Environment): readonly Diagnosis[] {
   const { mode, model, endpoint } = resolution.model;
   if (mode === "offline") return works(name, "none: the built-in offline interpreter answers");
   const { provider, baseUrl } = endpoint;
-  return works(
-    name,
-    `${model} of ${provider}${baseUrl === undefined ? "" : ` at ${baseUrl}`}, not contacted; hermes-acp --check asks it`,
-  );
+  const at = baseUrl === undefined ? "" : ` at ${baseUrl}`;
+  return works(name, withOwnCommand(`${model} of ${provider}${at}, not contacted; hermes acp --check asks it`));
 }
 
 /** A model that cannot be used is skipped. */
 function otherModel(setting: string, settings: ModelSettings, environment: Environment): readonly Diagnosis[] {
   const resolution = resolveModel(settings, environment);
-  if (resolution.ok) return [];
-  return [
-    { name: "model", state: "limited", text: `${setting}: ${resolution.message}`, fix: "correct it in config.yaml" },
-  ];
+  return resolution.ok ? [] : limited("model", [`${setting}: ${resolution.message}`], "it in config.yaml");
 }
 
 /** Any address outside this machine shows the proxy. */
@@ -246,14 +240,12 @@ async function proxy({ environment }: Facts): Promise<readonly Diagnosis[]> {
     const found = proxyFor(ELSEWHERE, settings);
     if (found !== undefined) await reach(found);
     const text = found === undefined ? NO_PROXY : proxyName(found);
+    const unchecked = `${text}; no certificate is checked`;
     if (settings.strictSsl) return works(name, text);
-    return [
-      { name, state: "limited", text: `${text}; no certificate is checked`, fix: "set network.strict_ssl to true" },
-    ];
+    return [{ name, state: "limited", text: unchecked, fix: "set network.strict_ssl to true" }];
   } catch (error) {
-    return [
-      { name, state: "fails", text: messageOf(error), fix: "start the proxy, or correct network.proxy or HTTPS_PROXY" },
-    ];
+    const fix = "start the proxy, or correct network.proxy or HTTPS_PROXY";
+    return [{ name, state: "fails", text: messageOf(error), fix }];
   }
 }
 

@@ -15,11 +15,7 @@ export type AgentTransport = {
 export async function openProgram(start: GroupStart, onStderr: (text: string) => void): Promise<AgentTransport> {
   const { stdin, stdout, stderr, ended, end } = await startGroup(start);
   stderr.setEncoding("utf8").on("data", onStderr);
-  return {
-    stream: ndJsonStream(Writable.toWeb(stdin), Readable.toWeb(stdout) as ReadableStream),
-    ended,
-    end,
-  };
+  return { stream: ndJsonStream(Writable.toWeb(stdin), Readable.toWeb(stdout) as ReadableStream), ended, end };
 }
 
 /** A shorter loss of the connection has no line in the conversation. Milliseconds. */

@@ -129,13 +129,16 @@ export async function addTerminalToHermes(services: Services): Promise<void> {
 async function selectedInTerminal(): Promise<string> {
   const { clipboard } = vscode.env;
   const before = await clipboard.readText();
-  await clipboard.writeText("");
+  const mark = `Hermes ${Date.now()}`; // in a browser, an empty text may not reach the clipboard
+  await clipboard.writeText(mark);
   try {
+    if ((await clipboard.readText()) !== mark) return "";
     await vscode.commands.executeCommand("workbench.action.terminal.copySelection");
-    const text = (await clipboard.readText()).trim();
+    const text = await clipboard.readText();
+    if (text !== mark) return text.trim();
     // VS Code warns that nothing is selected. The output of the last command takes its place.
-    if (text === "") await vscode.commands.executeCommand("notifications.hideToasts");
-    return text;
+    await vscode.commands.executeCommand("notifications.hideToasts");
+    return "";
   } finally {
     await clipboard.writeText(before);
   }

@@ -50,7 +50,7 @@ export class MentionSearch implements vscode.Disposable {
     this.#subscription = vscode.window.onDidChangeActiveTextEditor(remember);
   }
 
-  /** Posts what is known at once, and the complete list when all sources have answered. */
+  /** Posts what is known at once, the files when they are indexed (complete), and the rest as its sources answer. */
   async search(panel: PanelConnection, id: number, query: string): Promise<void> {
     this.#running.get(panel)?.abort();
     const running = new AbortController();
@@ -92,14 +92,14 @@ export class MentionSearch implements vscode.Disposable {
       ...selectionItems(query, suggested),
       ...matchItems(query, [...suggested, ...this.#editors(), ...this.#places()], WEIGHTS.place),
     ];
-    if (files.index.size > 0) {
-      const matches = await this.#files(query, signal);
-      yield { items: bestMentions(distinct([...places, ...matches])), isComplete: false };
-    }
-    const [, symbolItems, titles, said] = await Promise.all([refreshed, symbols, sessions, texts]);
-    const matches = await this.#files(query, signal);
+    const inFiles = async () => distinct([...places, ...(await this.#files(query, signal))]);
+    if (files.index.size > 0) yield { items: bestMentions(await inFiles()), isComplete: false };
+    await refreshed;
+    const matches = await inFiles();
+    yield { items: bestMentions(matches), isComplete: true };
+    const [symbolItems, titles, said] = await Promise.all([symbols, sessions, texts]);
     const items = bestMentions(
-      distinct([...places, ...matches]),
+      matches,
       matchItems(query, symbolItems, WEIGHTS.symbol),
       distinctSessions([...matchItems(query, titles, WEIGHTS.session), ...said]),
     );
@@ -174,11 +174,10 @@ export class MentionSearch implements vscode.Disposable {
     const editor = vscode.window.activeTextEditor?.document.uri;
     const ofFile = editor === undefined ? 0 : vscode.languages.getDiagnostics(editor).length;
     const places: [Attachment, string][] = [];
-    if (problems > 0)
-      places.push([
-        { kind: "problems", label: vscode.l10n.t("Problems") },
-        vscode.l10n.t("{0} in the workspace", problems),
-      ]);
+    if (problems > 0) {
+      const detail = vscode.l10n.t("{0} in the workspace", problems);
+      places.push([{ kind: "problems", label: vscode.l10n.t("Problems") }, detail]);
+    }
     if (editor !== undefined && ofFile > 0) {
       const label = vscode.l10n.t("Problems in {0}", nameOf(editor));
       places.push([{ kind: "problems", label, uri: editor.toString() }, String(ofFile)]);
@@ -192,26 +191,20 @@ export class MentionSearch implements vscode.Disposable {
   }
 
   async #sessionsWith(text: string): Promise<readonly ScoredMention[]> {
-    const sessions = await this.#ports.sessionsWith(text).catch(() => []);
-    return sessions
-      .filter(({ isCurrent }) => !isCurrent)
-      .map(({ sessionId, title, snippet }) => {
-        const item = placeItem({ kind: "session", sessionId, label: title }, snippet?.text ?? "");
-        return { item, score: TEXT_SCORE };
-      });
+    const items = await otherSessions(this.#ports.sessionsWith(text), ({ snippet }) => snippet?.text ?? "");
+    return items.map((item) => ({ item, score: TEXT_SCORE }));
   }
 
-  async #sessions(): Promise<readonly MentionItem[]> {
-    const sessions = await this.#ports.sessions().catch(() => []);
-    return sessions
-      .filter(({ isCurrent }) => !isCurrent)
-      .map(({ sessionId, title, updatedAt }) =>
-        placeItem(
-          { kind: "session", sessionId, label: title },
-          new Date(updatedAt).toLocaleDateString(vscode.env.language),
-        ),
-      );
+  #sessions(): Promise<readonly MentionItem[]> {
+    const dateOf = ({ updatedAt }: HistoryItem) => new Date(updatedAt).toLocaleDateString(vscode.env.language);
+    return otherSessions(this.#ports.sessions(), dateOf);
   }
+}
+
+/** Those that the panel does not show; none where the agent fails. */
+async function otherSessions(found: Promise<readonly HistoryItem[]>, detailOf: (item: HistoryItem) => string) {
+  const others = (await found.catch(() => [])).filter(({ isCurrent }) => !isCurrent);
+  return others.map((one) => placeItem({ kind: "session", sessionId: one.sessionId, label: one.title }, detailOf(one)));
 }
 
 /** The selected lines for a query such as `selection`: their label is the name of their file. */
@@ -238,9 +231,8 @@ function fileItem({ root, path, isFolder, score, marks }: FileMatch): readonly S
   const uri = vscode.Uri.joinPath(folder.uri, path);
   const kind = isFolder ? "folder" : "file";
   const above = path.slice(0, Math.max(0, path.lastIndexOf("/")));
-  const detail = [...(folders.length > 1 ? [folderName(folder, folders)] : []), ...(above === "" ? [] : [above])].join(
-    "/",
-  );
+  const top = folders.length > 1 ? folderName(folder, folders) : "";
+  const detail = [top, above].filter((part) => part !== "").join("/");
   const attachment: Attachment = { kind, uri: uri.toString(), label: nameOf(uri) };
   return [{ item: { attachment, ...(detail !== "" && { detail }), marks }, score }];
 }

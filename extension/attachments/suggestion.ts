@@ -84,16 +84,15 @@ export function editorAttachment(editor = vscode.window.activeTextEditor): Attac
   if (uri.scheme === "untitled" && selection.isEmpty) return unsavedAttachment(uri);
   const file = fileAttachment(uri);
   if (uri.scheme !== "untitled" && (file === undefined || selection.isEmpty)) return file;
-  const start = selection.start.line + 1;
-  // A selection that ends before the first character of a line has nothing of it.
-  const end = Math.max(start, selection.end.line + (selection.end.character === 0 ? 0 : 1));
-  return {
-    kind: "lines",
-    uri: uri.toString(),
-    label: `${nameOf(uri)}:${start}${end > start ? `-${end}` : ""}`,
-    start,
-    end,
-  };
+  return linesOf(uri, selection);
+}
+
+/** The lines of a range. A range that ends at the start of a line does not include that line. */
+export function linesOf(uri: vscode.Uri, { start, end }: vscode.Range): Attachment & { kind: "lines" } {
+  const last = end.character === 0 && end.line > start.line ? end.line - 1 : end.line;
+  const [from, to] = [start.line + 1, last + 1];
+  const lines = from === to ? `${from}` : `${from}-${to}`;
+  return { kind: "lines", uri: uri.toString(), label: `${nameOf(uri)}:${lines}`, start: from, end: to };
 }
 
 /** All lines of a text that has no file yet; undefined for an empty one, and for a file. */

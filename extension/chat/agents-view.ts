@@ -5,6 +5,7 @@
 import * as vscode from "vscode";
 import * as z from "zod";
 import { messageOf } from "../../agent-core/platform/errors.ts";
+import { truncate } from "../../agent-core/platform/one-line.ts";
 import type { Services } from "../services.ts";
 import type { ChatSession } from "./chat-session.ts";
 import { currentFolder, type ListedSession } from "./session-history.ts";
@@ -16,7 +17,7 @@ const SETTLE_MS = 200;
 /** Ages, and turns of other windows, are read again this often while the tree is visible. Milliseconds. */
 const REFRESH_MS = 10_000;
 
-/** Longest title of a row. Characters. */
+/** Longest title of a row: the state and the step after it stay in sight in a narrow side bar. Characters. */
 const TITLE_CHARS = 24;
 
 /** In the order of the tree. `review`: edits wait for the user. `done`: the turn ended out of sight. */
@@ -136,8 +137,7 @@ export function agentRows(
   const fresh = [...open].flatMap(([sessionId, session]): ListedSession[] => {
     if (known.has(sessionId) || sessions.stateOf(session) === undefined) return [];
     const title = session.title ?? vscode.l10n.t("New session");
-    const unknown = { state: undefined, branch: undefined, isCurrent: false };
-    return [{ sessionId, title, updatedAt: Date.now(), cwd: currentFolder(), ...unknown }];
+    return [{ sessionId, title, updatedAt: Date.now(), cwd: currentFolder(), branch: undefined, isCurrent: false }];
   });
   const edits = Map.groupBy(review.files, ({ path }) => sessions.editorOf(path));
   return [...fresh, ...listed].map((one) =>
@@ -202,7 +202,7 @@ const LOOKS: Readonly<Record<AgentRow["state"], { readonly icon: vscode.ThemeIco
 
 function rowItem(row: AgentRow): vscode.TreeItem {
   const { id, title, state, isHere, facts, folder } = row;
-  const item = new vscode.TreeItem(cut(title), vscode.TreeItemCollapsibleState.None);
+  const item = new vscode.TreeItem(truncate(title, TITLE_CHARS), vscode.TreeItemCollapsibleState.None);
   item.id = id;
   item.description = facts.join(" · ");
   item.tooltip = [title, ...facts, folder].join("\n");
@@ -211,11 +211,6 @@ function rowItem(row: AgentRow): vscode.TreeItem {
   item.contextValue = isHere || state === "review" ? state : "elsewhere";
   item.command = { title: vscode.l10n.t("Open"), command: "hermes.showSession", arguments: [row] };
   return item;
-}
-
-/** The state and the step after a title stay in sight in a narrow side bar. */
-function cut(title: string): string {
-  return title.length > TITLE_CHARS ? `${title.slice(0, TITLE_CHARS).replace(/[\s…]+$/, "")}…` : title;
 }
 
 const UNITS = [

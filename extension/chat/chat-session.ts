@@ -16,8 +16,9 @@ import {
   HermesFaultData,
   type PromptBlock,
   steerMethod,
+  waitsMethod,
 } from "../../agent-core/protocol/conversation.ts";
-import { call, readMeta } from "../../agent-core/protocol/method.ts";
+import { call, notify, readMeta } from "../../agent-core/protocol/method.ts";
 import { processMethods } from "../../agent-core/protocol/processes.ts";
 import {
   type HermesLoadMeta,
@@ -25,6 +26,7 @@ import {
   type HermesSessionMeta,
   sessionMethods,
 } from "../../agent-core/protocol/sessions.ts";
+import { checkedRecord } from "../../agent-core/protocol/update-meta.ts";
 import {
   type AgentConnection,
   AUTH_REQUIRED,
@@ -36,10 +38,10 @@ import {
 import { asContent } from "../attachments/prompt-blocks.ts";
 import { EarlierMessages } from "./earlier-messages.ts";
 import { EventLog } from "./event-log.ts";
-import { contentOf, type PromptContent } from "./prompt-queue.ts";
+import { contentOf, next, type PromptContent } from "./prompt-queue.ts";
 import { type SelectedOption, SessionOptions } from "./session-options.ts";
 import { closedSession, type Failure, reduceSession, type SessionEffect, type SessionEvent } from "./session-state.ts";
-import { type MakeWorktree, WorktreeStart } from "./worktree-start.ts";
+import { type MakeWorktree, SessionWorktree } from "./session-worktree.ts";
 
 /** Folders of the session and the facts that a new session starts with. */
 export type SessionPlace = {
@@ -101,9 +103,7 @@ export class ChatSession {
   #busyInputMode: HermesOpenedMeta["busyInputMode"];
   #step: string | undefined;
   readonly agent: AgentConnection;
-  /** Folder of a session in a worktree. */
-  folder: string | undefined;
-  readonly worktree: WorktreeStart;
+  readonly worktree: SessionWorktree;
 
   /** `stored`: the session to load; default: a new one. `open` opens it, after `ready` has settled. */
   constructor(ports: SessionPorts, agent: AgentConnection, stored?: StoredSession, ready?: Promise<unknown>) {
@@ -111,7 +111,7 @@ export class ChatSession {
     this.agent = agent;
     this.#stored = stored;
     this.#ready = ready;
-    this.worktree = new WorktreeStart(ports.worktree);
+    this.worktree = new SessionWorktree(ports.worktree);
     this.earlier = new EarlierMessages(() => agent.agent(), this.log);
   }
 
@@ -126,8 +126,7 @@ export class ChatSession {
   }
 
   get isRunning(): boolean {
-    const { kind } = this.#state.turn;
-    return kind === "starting" || kind === "running";
+    return ["starting", "running"].includes(this.#state.turn.kind);
   }
 
   /** Undefined until the agent has named the session. */
@@ -165,7 +164,8 @@ export class ChatSession {
     this.#ports.observed(this, event);
   }
 
-  receive(update: SessionUpdate): void {
+  receive(sent: SessionUpdate): void {
+    const update = checkedRecord(sent);
     if (update.sessionUpdate === "config_option_update") {
       this.#options.replace(update.configOptions);
       this.#ports.changed(this);
@@ -199,7 +199,7 @@ export class ChatSession {
       this.#showOptions();
       if (configId === this.option("model")?.id) this.#rememberModel();
     } catch (error) {
-      this.log.push({ kind: "notice", severity: "error", text: await this.agent.explain(error) });
+      this.#note("error", [await this.agent.explain(error)]);
     }
   }
 
@@ -220,6 +220,7 @@ export class ChatSession {
         break;
       case "emit":
         this.log.push(effect.event);
+        if (effect.event.kind === "queue") this.#announceQueue().catch(() => undefined);
         break;
       case "send-prompt":
         void this.#sendPrompt(effect);
@@ -249,7 +250,7 @@ export class ChatSession {
     // The panel shows the earlier session until this one is complete.
     this.log.hold();
     try {
-      const place = await this.#ports.place(this.folder);
+      const place = await this.#ports.place(this.worktree.folder);
       const agent = await this.agent.agent();
       const task = (): string | undefined => this.worktree.taskIn(this.#state.turn);
       const open = () => withSignIn(this.agent, () => this.#loadOrCreate(agent, place));
@@ -257,7 +258,7 @@ export class ChatSession {
       const first = task();
       if (first !== undefined) await this.#moveToWorktree(agent, place, first);
       this.dispatch({ type: "opened", attempt, loadError, busyInputMode: this.#busyInputMode });
-      for (const text of this.#ports.warnings()) this.log.push({ kind: "notice", severity: "warning", text });
+      this.#note("warning", this.#ports.warnings());
     } catch (error) {
       this.dispatch({ type: "open-failed", attempt, message: await this.agent.explain(error), ...faultOf(error) });
     } finally {
@@ -269,21 +270,20 @@ export class ChatSession {
   async #moveToWorktree(agent: ClientContext, { cwd }: SessionPlace, task: string): Promise<void> {
     this.dispatch({ type: "show-start", now: true });
     this.log.release(); // the panel shows the message and its Stop meanwhile
-    const { folder, problems } = await this.worktree.make(cwd, task);
+    const problems = await this.worktree.make(cwd, task);
     this.log.hold();
     if (this.#sessionId !== undefined) await this.#closeInAgent();
     const chosen = this.#options.all;
-    this.folder = folder;
     this.#stored = undefined;
-    await this.#loadOrCreate(agent, await this.#ports.place(this.folder));
+    await this.#loadOrCreate(agent, await this.#ports.place(this.worktree.folder));
     if (this.#sessionId !== undefined) await this.#options.repeat(agent, this.#sessionId, chosen);
     this.#showOptions();
-    for (const text of problems) this.log.push({ kind: "notice", severity: "warning", text });
+    this.#note("warning", problems);
   }
 
   #readOpened(meta: unknown): void {
     const opened = readMeta(HermesOpenedMeta, meta);
-    this.worktree.isWanted = opened?.startsInWorktree === true;
+    this.worktree.opened(opened);
     this.#busyInputMode = opened?.busyInputMode;
     this.#ports.opened(opened);
   }
@@ -293,12 +293,13 @@ export class ChatSession {
     const stored = this.#stored;
     await this.#ready;
     const failure = stored && (await this.#load(agent, stored.sessionId, place));
-    if (stored !== undefined && failure === undefined) return undefined;
-    const created = await agent.request(methods.agent.session.new, placeFor(this.agent.offers, place));
-    if (this.agent.offers.hermes) this.#readOpened(created._meta);
-    this.#options.open(created);
-    this.#begin(created.sessionId, this.agent.offers.remoteCwd ?? place.cwd);
-    if (this.folder !== undefined) this.log.push({ kind: "notice", severity: "info", text: worktreeText(this.folder) });
+    if (stored === undefined || failure !== undefined) {
+      const created = await agent.request(methods.agent.session.new, placeFor(this.agent.offers, place));
+      if (this.agent.offers.hermes) this.#readOpened(created._meta);
+      this.#options.open(created);
+      this.#begin(created.sessionId);
+    }
+    this.#note("info", this.worktree.notes);
     return stored?.isChosen ? failure : undefined;
   }
 
@@ -307,9 +308,9 @@ export class ChatSession {
     const { offers, title } = this.agent;
     if (!offers.load) return vscode.l10n.t("{0} does not load earlier sessions.", title);
     this.#options.replace([]);
-    this.#begin(sessionId, offers.remoteCwd ?? place.cwd);
+    this.#begin(sessionId);
     try {
-      const hermes: HermesLoadMeta = { ...place._meta.hermes, ...this.earlier.tail };
+      const hermes: HermesLoadMeta = { ...place._meta.hermes, ...this.earlier.tail, inWorktree: true };
       const loaded = await agent.request(methods.agent.session.load, {
         sessionId,
         ...placeFor(offers, { ...place, _meta: { hermes } }),
@@ -320,12 +321,13 @@ export class ChatSession {
       return undefined;
     } catch (error) {
       if (!(error instanceof RequestError) || needsSignIn(this.agent, error)) throw error;
-      return this.agent.explain(error);
+      const why: unknown = Object(error.data).why;
+      return typeof why === "string" ? why : this.agent.explain(error);
     }
   }
 
   /** Starts the log again: the replay of the agent follows. */
-  #begin(sessionId: string, cwd: string): void {
+  #begin(sessionId: string): void {
     const previousId = this.#sessionId;
     this.#sessionId = sessionId;
     // After a restart of the agent this session is loaded again.
@@ -335,14 +337,21 @@ export class ChatSession {
     this.earlier.begin(sessionId);
     const { title: agentName, offers } = this.agent;
     const facts = { agentName, ...(!offers.hermes && { isForeign: true }), commands: [] };
-    this.log.push({ kind: "session", sessionId, cwd, configOptions: this.#options.all, ...facts });
+    this.log.push({ kind: "session", sessionId, configOptions: this.#options.all, ...facts });
     this.log.push({ kind: "queue", prompts: this.#state.queue });
     this.#ports.began(this, previousId);
     this.#ports.changed(this);
   }
 
+  /** Goes on in the folders of the window: its worktree is gone. */
+  leaveFolder(): void {
+    this.worktree.folder = undefined;
+    this.dispatch({ type: "agent-ended" }); // it opens again
+  }
+
   async #sendPrompt(content: PromptContent): Promise<void> {
     try {
+      if (!this.worktree.isCommand(content.text)) this.worktree.check();
       const { offers } = this.agent;
       const blocks = await this.#blocksOf(content);
       const sent = offers.remoteCwd === undefined ? blocks : await asContent(blocks);
@@ -364,13 +373,12 @@ export class ChatSession {
       await this.#request((agent, sessionId) => agent.request(methods.agent.session.prompt, { sessionId, prompt }));
       if (this.option("model")?.currentValue !== before) this.#rememberModel();
     } catch (error) {
-      this.log.push({ kind: "notice", severity: "error", text: await this.agent.explain(error) });
+      this.#note("error", [await this.agent.explain(error)]);
     }
   }
 
   #blocksOf(content: PromptContent): Promise<PromptBlock[]> {
-    const report = (text: string): void => this.log.push({ kind: "notice", severity: "warning", text });
-    return this.#ports.promptBlocks(content, report);
+    return this.#ports.promptBlocks(content, (text) => this.#note("warning", [text]));
   }
 
   /** Runs a turn. Files that another agent writes during it come up for review. */
@@ -386,6 +394,13 @@ export class ChatSession {
     }
   }
 
+  /** The next turn of a goal comes after the messages of the queue. */
+  async #announceQueue(): Promise<void> {
+    const waits = next(this.#state.queue) !== undefined;
+    if (!this.agent.offers.hermes || this.#sessionId === undefined) return;
+    notify(await this.agent.agent(), waitsMethod, { sessionId: this.#sessionId, waits });
+  }
+
   async #steer(id: string, content: PromptContent): Promise<void> {
     try {
       const prompt = await this.#blocksOf(content);
@@ -399,6 +414,7 @@ export class ChatSession {
     const { type: _, ...resend } = effect;
     const { position } = resend;
     try {
+      this.worktree.check();
       await this.#request((agent, sessionId) => call(agent, sessionMethods.rewind, { sessionId, position }));
       this.dispatch({ type: "rewound", id: randomUUID(), ...resend });
     } catch (error) {
@@ -408,12 +424,10 @@ export class ChatSession {
 
   async #cancel(): Promise<void> {
     if (this.#state.turn.kind === "starting") return this.worktree.stop();
-    try {
-      await this.#request((agent, sessionId) => agent.notify(methods.agent.session.cancel, { sessionId }));
-    } catch (error) {
-      const text = vscode.l10n.t("The turn could not be stopped. {0}", messageOf(error));
-      this.log.push({ kind: "notice", severity: "error", text });
-    }
+    const sent = this.#request((agent, sessionId) => agent.notify(methods.agent.session.cancel, { sessionId }));
+    await sent.catch((error: unknown) =>
+      this.#note("error", [vscode.l10n.t("The turn could not be stopped. {0}", messageOf(error))]),
+    );
   }
 
   /** Closes the session in the agent, unless it has background processes, which would end with it. */
@@ -436,6 +450,10 @@ export class ChatSession {
     return send(await this.agent.agent(), this.#sessionId);
   }
 
+  #note(severity: "info" | "warning" | "error", texts: readonly string[]): void {
+    for (const text of texts) this.log.push({ kind: "notice", severity, text });
+  }
+
   #showOptions(): void {
     this.#ports.changed(this);
     const update = { sessionUpdate: "config_option_update", configOptions: this.#options.all } as const;
@@ -443,17 +461,9 @@ export class ChatSession {
   }
 
   #rememberModel(): void {
-    if (!this.agent.offers.hermes) return;
     const choice = this.option("model")?.currentValue;
-    if (choice !== undefined) this.#ports.rememberModel(choice);
+    if (this.agent.offers.hermes && choice !== undefined) this.#ports.rememberModel(choice);
   }
-}
-
-function worktreeText(folder: string): string {
-  return vscode.l10n.t(
-    "This session works in {0}. Manage Worktrees… merges its branch, or opens it in a window.",
-    folder,
-  );
 }
 
 /** Kind of the fault, and its provider where a key is missing. */
@@ -464,10 +474,9 @@ function faultOf(error: unknown): Omit<Failure, "message"> {
   return { fault, keyFor: known?.keyFor };
 }
 
-/** True when the session stays open. */
 async function closeUnlessBusy(agent: ClientContext, sessionId: string): Promise<boolean> {
   const { processes } = await call(agent, processMethods.list, { sessionId });
-  if (processes.some(({ state }) => state !== "ended")) return true;
-  await agent.request(methods.agent.session.close, { sessionId });
-  return false;
+  const isBusy = processes.some(({ state }) => state !== "ended");
+  if (!isBusy) await agent.request(methods.agent.session.close, { sessionId });
+  return isBusy;
 }

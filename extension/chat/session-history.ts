@@ -37,12 +37,8 @@ const SETTLE_MS = 100;
 /** A page of sessions, and the cursor of the next one. */
 type ListPage = { readonly sessions: readonly HistoryItem[]; readonly cursor: string | undefined };
 
-/** A session of any folder. `state`: of a turn in any window or terminal. */
-export type ListedSession = HistoryItem & {
-  readonly cwd: string;
-  readonly state: HermesListedSession["state"] | undefined;
-  readonly branch: string | undefined;
-};
+/** A session of any folder. */
+export type ListedSession = HistoryItem & { readonly cwd: string; readonly branch: string | undefined };
 
 /** Changes of the stored sessions: notifications of the agent, and other windows. */
 export class SessionListChanges implements vscode.Disposable {
@@ -199,16 +195,17 @@ export class SessionHistory implements vscode.Disposable {
     const { sessions } = await agent.request(methods.agent.session.list, { _meta: { hermes } });
     const item = this.#items();
     return sessions.map((session) => {
-      const { state, branch } = readMeta(HermesListedSession, session._meta) ?? {};
+      const { branch } = readMeta(HermesListedSession, session._meta) ?? {};
       const shown = item(session);
-      return { ...shown, cwd: shown.folder ?? currentFolder(), state, branch };
+      return { ...shown, cwd: shown.folder ?? currentFolder(), branch };
     });
   }
 
   /** Sessions of this folder with `query` in a message, the best ones first. */
   async withText(query: string): Promise<readonly HistoryItem[]> {
     const agent = await this.#worker.agent();
-    const { hits } = await call(agent, sessionMethods.search, { query, limit: MENTIONED, cwd: currentFolder() });
+    const search = { query, limit: MENTIONED, cwd: currentFolder(), worktrees: true };
+    const { hits } = await call(agent, sessionMethods.search, search);
     const summary = this.#summaries();
     return hits.flatMap(({ snippet, ...hit }) =>
       snippet === "" ? [] : { ...summary(hit), snippet: { text: snippet, marks: [] } },
@@ -255,7 +252,8 @@ export class SessionHistory implements vscode.Disposable {
       listed = { sessions: [...listed.sessions, ...sessions], cursor };
     }
     const others = this.#page?.isArchive === true ? [] : await this.#listOthers();
-    const sessions = [...(pinned?.sessions ?? []), ...inTime([...listed.sessions, ...others])];
+    const byTime = [...listed.sessions, ...others].toSorted((left, right) => right.updatedAt - left.updatedAt);
+    const sessions = [...(pinned?.sessions ?? []), ...byTime];
     return { ...listed, sessions, hasMore: listed.cursor !== undefined };
   }
 
@@ -277,7 +275,8 @@ export class SessionHistory implements vscode.Disposable {
     from: { readonly everywhere?: boolean; readonly cursor?: string | undefined } & HermesListFilter = {},
   ): Promise<ListPage> {
     const { everywhere = this.#page?.everywhere ?? false, cursor } = from;
-    const hermes: HermesListFilter = { shelf: from.shelf ?? (this.#page?.isArchive === true ? "archived" : "none") };
+    const shelf = from.shelf ?? (this.#page?.isArchive === true ? "archived" : "none");
+    const hermes: HermesListFilter = { shelf, worktrees: true };
     const { sessions, nextCursor } = await agent.request(methods.agent.session.list, {
       ...(!everywhere && { cwd: currentFolder() }),
       ...(cursor !== undefined && { cursor }),
@@ -288,7 +287,7 @@ export class SessionHistory implements vscode.Disposable {
 
   async #find(agent: ClientContext, query: string, count: number): Promise<ListPage & { readonly hasMore: boolean }> {
     const limit = Math.min(MAX_HITS, Math.max(HITS, count));
-    const inFolder = this.#page?.everywhere === false && { cwd: currentFolder() };
+    const inFolder = this.#page?.everywhere === false && { cwd: currentFolder(), worktrees: true };
     const { hits } = await call(agent, sessionMethods.search, { query, limit, ...inFolder });
     const others = await this.#listOthers(query);
     const summary = this.#summaries();
@@ -304,10 +303,12 @@ export class SessionHistory implements vscode.Disposable {
 
   #items(): (session: SessionInfo) => HistoryItem {
     const summary = this.#summaries();
+    const { open } = this.#sessions; // their states are facts of the window
     return (session) => {
-      const { messages, costUsd, shelf, isJob } = readMeta(HermesListedSession, session._meta) ?? {};
-      const facts = { messages, costUsd, ...(shelf !== undefined && { shelf }), ...(isJob && { isJob }) };
-      return { ...summary(session), ...facts };
+      const { messages, costUsd, shelf, state, isJob } = readMeta(HermesListedSession, session._meta) ?? {};
+      const elsewhere = open.has(session.sessionId) ? undefined : state;
+      const marks = { ...(shelf && { shelf }), ...(elsewhere && { state: elsewhere }), ...(isJob && { isJob }) };
+      return { ...summary(session), messages, costUsd, ...marks };
     };
   }
 
@@ -335,11 +336,6 @@ export class SessionHistory implements vscode.Disposable {
   #withProgress({ building: _, ...page }: HistoryPage): HistoryPage {
     return { ...page, ...(this.#building && { building: this.#building }) };
   }
-}
-
-/** Last used first. */
-function inTime(items: readonly HistoryItem[]): readonly HistoryItem[] {
-  return items.toSorted((left, right) => right.updatedAt - left.updatedAt);
 }
 
 function withoutError({ error: _, ...page }: HistoryPage): HistoryPage {

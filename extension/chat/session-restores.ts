@@ -14,6 +14,7 @@ import type { EventLog } from "./event-log.ts";
 import type { ChatPanel } from "./panels.ts";
 
 type RestoredEvent = Extract<PanelEvent, { kind: "restored" }>;
+type Parts = { readonly files: boolean; readonly conversation: boolean };
 
 export class SessionRestores {
   readonly #worker: AgentWorker;
@@ -57,7 +58,7 @@ export class SessionRestores {
     );
   }
 
-  async restore(position: number, parts: { readonly files: boolean; readonly conversation: boolean }): Promise<void> {
+  async restore(position: number, parts: Parts): Promise<void> {
     const { log } = this.#panel.shown;
     const restored = await this.#restore(position, parts);
     this.close();
@@ -84,10 +85,7 @@ export class SessionRestores {
     log.push(restoredEvent(undone, { isUndo: true, hasConversation }));
   }
 
-  async #restore(
-    position: number,
-    parts: { readonly files: boolean; readonly conversation: boolean },
-  ): Promise<HermesRestored> {
+  async #restore(position: number, parts: Parts): Promise<HermesRestored> {
     const sessionId = this.#panel.openSessionId;
     return call(await this.#worker.agent(), restoreMethods.restore, { sessionId, position, ...parts });
   }

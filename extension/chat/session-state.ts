@@ -2,9 +2,8 @@
 import type { SessionUpdate, StopReason } from "@zed-industries/agent-client-protocol";
 import * as vscode from "vscode";
 import { attachmentOf } from "../../agent-core/protocol/attachments.ts";
-import { HermesRewoundMeta } from "../../agent-core/protocol/conversation.ts";
-import { readMeta } from "../../agent-core/protocol/method.ts";
 import type { PanelEvent } from "../../agent-core/protocol/panel-events.ts";
+import { updateMeta } from "../../agent-core/protocol/update-meta.ts";
 import * as queue from "./prompt-queue.ts";
 
 /** A message that chooses a model, like the picker does. */
@@ -374,8 +373,7 @@ const REMEMBER_MODEL: SessionEffect = { type: "remember-model" };
 
 /** Puts the user's message that the agent removed first into the composer. */
 function offerRemoved(update: SessionUpdate): readonly SessionEffect[] {
-  const isFact = update.sessionUpdate === "session_info_update";
-  const { prompt, attachments = [] } = (isFact && readMeta(HermesRewoundMeta, update._meta)?.rewound) || {};
+  const { prompt, attachments = [] } = updateMeta(update._meta).rewound ?? {};
   if (prompt == null && attachments.length === 0) return [];
   return [compose({ text: prompt ?? "", attachments: attachments.flatMap((block) => attachmentOf(block) ?? []) })];
 }

@@ -107,14 +107,14 @@ export class Sessions {
     const open = closing === undefined ? this.#find(sessionId) : undefined;
     if (open !== undefined) return open;
     const session = this.#create(sessionId === undefined ? undefined : { sessionId, isChosen: true }, closing);
-    session.folder = folder;
+    session.worktree.folder = folder;
     return session;
   }
 
   /** Starts a turn in a session that needs no panel. */
   startInBackground(content: PromptContent, session = this.withoutPanel()): ChatSession {
     session.prompt(content);
-    this.#leave(session);
+    this.leave(session);
     return session;
   }
 
@@ -180,7 +180,7 @@ export class Sessions {
   /** The tab was closed. A running turn continues. */
   closeTab(tab: ChatPanel): void {
     this.#panels.removeTab(tab);
-    this.#leave(tab.shown);
+    this.leave(tab.shown);
   }
 
   /** Takes the sessions of all open requests. */
@@ -208,7 +208,7 @@ export class Sessions {
   async fork(sessionId: string, position?: number): Promise<string> {
     const agent = await this.#options.agentOf(sessionId).agent();
     const { _meta, ...place } = await this.#options.place();
-    const hermes = { ..._meta.hermes, ...(position !== undefined && { position }) };
+    const hermes = { ..._meta.hermes, inWorktree: true as const, ...(position !== undefined && { position }) };
     const forked = await call(agent, forkMethod, { sessionId, ...place, _meta: { hermes } });
     return forked.sessionId;
   }
@@ -255,13 +255,13 @@ export class Sessions {
 
   show(panel: ChatPanel, session: ChatSession): void {
     const before = panel.show(session);
-    if (before !== undefined) this.#leave(before);
+    if (before !== undefined) this.leave(before);
     void session.open();
     this.#changed.fire();
   }
 
-  /** Closes an idle session that no panel shows. A busy one closes when it is idle. */
-  #leave(session: ChatSession): void {
+  /** Lets a session that no panel shows close when it has nothing to do. */
+  leave(session: ChatSession): void {
     if (this.#panels.showing(session) === undefined) session.dispatch({ type: "leave" });
     this.#showStates();
   }

@@ -1,6 +1,6 @@
 /** Follows the turns of every session: lines in the log, and a notice at the end of a turn that the user does not see. */
 
-import type { SessionUpdate } from "@zed-industries/agent-client-protocol";
+import type { SessionUpdate, ToolCallUpdate } from "@zed-industries/agent-client-protocol";
 import * as vscode from "vscode";
 import type { ChatSession } from "./chat-session.ts";
 import type { SessionEvent } from "./session-state.ts";
@@ -125,11 +125,7 @@ export class TurnWatch {
     }
   }
 
-  #callChanged(
-    session: WatchedSession,
-    turn: Turn,
-    update: Extract<SessionUpdate, { sessionUpdate: "tool_call_update" }>,
-  ) {
+  #callChanged(session: WatchedSession, turn: Turn, update: ToolCallUpdate): void {
     const call = turn.openCalls.get(update.toolCallId);
     if (call === undefined || (update.status !== "completed" && update.status !== "failed")) return;
     turn.openCalls.delete(update.toolCallId);

@@ -3,6 +3,7 @@
  * The first line names the code, because it becomes the title of the session.
  */
 import * as vscode from "vscode";
+import { fenced } from "../../agent-core/platform/visible-text.ts";
 import { FINDINGS_FORM } from "./review-findings.ts";
 
 /** `name` of the code: `parseUrl in url.ts`. */
@@ -77,44 +78,21 @@ export const pullRequestPrompt = (branch: string): string =>
 
 /** `problems`: one line each. `place` names the code: `url.ts:12`. */
 export function fixPrompt(problems: readonly string[], place: string): string {
-  const title =
-    problems.length === 1
-      ? vscode.l10n.t("Fix the problem in {0}", place)
-      : vscode.l10n.t("Fix the problems in {0}", place);
-  const text =
-    problems.length === 1
-      ? vscode.l10n.t(
-          "Fix this problem at the cause, with the smallest change that is right. Read the code around it and its callers first. Do not silence the check. Then make sure that the problem is gone.",
-        )
-      : vscode.l10n.t(
-          "Fix these problems at the cause, with the smallest change that is right. Read the code around it and its callers first. Do not silence the check. Then make sure that the problem is gone.",
-        );
-  return titled(title, `${text}\n\n${quoted(problems)}`);
+  const text = vscode.l10n.t(
+    "Fix what is reported below at the cause, with the smallest change that is right. Read the code around it and its callers first. Do not silence the check. Then make sure that the report is gone.",
+  );
+  return titled(vscode.l10n.t("Fix {0}", place), `${text}\n\n${fenced(problems.join("\n"), "text")}`);
 }
 
 /** `problems`: one line each. `place` names the code: `url.ts:12`. */
 export function explainProblemPrompt(problems: readonly string[], place: string): string {
-  const title =
-    problems.length === 1
-      ? vscode.l10n.t("Explain the problem in {0}", place)
-      : vscode.l10n.t("Explain the problems in {0}", place);
-  const text =
-    problems.length === 1
-      ? vscode.l10n.t("Explain this problem: the cause, and the ways to fix it. Change nothing.")
-      : vscode.l10n.t("Explain these problems: the cause, and the ways to fix it. Change nothing.");
-  return titled(title, `${text}\n\n${quoted(problems)}`);
+  const text = vscode.l10n.t("Explain what is reported below: the cause, and the ways to fix it. Change nothing.");
+  return titled(vscode.l10n.t("Explain {0}", place), `${text}\n\n${fenced(problems.join("\n"), "text")}`);
 }
 
+/** The two blanks, which nobody sees, tell the panel to fold the instructions. */
 function titled(title: string, text: string): string {
-  return `${title}\n\n${text}`;
-}
-
-/** Messages of problems are text of tools and of the code, not the user's words. */
-function quoted(problems: readonly string[]): string {
-  const text = problems.join("\n");
-  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
-  const fence = "`".repeat(longest + 1);
-  return `${fence}text\n${text}\n${fence}`;
+  return `${title}  \n\n${text}`;
 }
 
 /** `place` names the lines: `src/menu.ts:12-20`. */
@@ -123,5 +101,5 @@ export function inlinePrompt(instruction: string, place: string): string {
     "This is about {0}, see the attached lines. Change that place in the file, and other code only where the change needs it. Run nothing unless asked to. Answer in one or two sentences. If this is a question, answer it and change nothing.",
     place,
   );
-  return `${instruction.trim()}\n\n${text}`;
+  return titled(instruction.trim(), text);
 }

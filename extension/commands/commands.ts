@@ -72,7 +72,11 @@ export const commands: CommandTable = {
   "hermes.explainProblem": explainProblem,
   "hermes.carryOutPlan": carryOutPlan,
   "hermes.editInline": ({ inlineEdits }) => inlineEdits.start(),
-  "hermes.stopInlineEdit": ({ inlineEdits }, sessionId) => inlineEdits.stop(sessionId),
+  "hermes.sendInlineEdit": ({ inlineEdits }, reply) => inlineEdits.send(reply),
+  "hermes.stopInlineEdit": ({ inlineEdits }, thread) => inlineEdits.sessionOf(thread)?.dispatch({ type: "cancel" }),
+  "hermes.chooseInlineModel": (services, thread) => chooseModel(services, services.inlineEdits.sessionOf(thread)),
+  "hermes.showInlineSession": (services, thread) =>
+    showAgent(services, services.inlineEdits.sessionOf(thread)?.sessionId),
 
   // Source Control
   "hermes.reviewChanges": reviewChanges,

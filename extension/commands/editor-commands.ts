@@ -2,6 +2,7 @@
 import * as vscode from "vscode";
 import { findProgram } from "../../agent-core/platform/find-program.ts";
 import type { Attachment } from "../../agent-core/protocol/attachments.ts";
+import { nameOf } from "../attachments/workspace-files.ts";
 import { showInformation, withErrorMessage } from "../notifications.ts";
 import { hunkAt } from "../review/hunk-keys.ts";
 import type { Services } from "../services.ts";
@@ -14,7 +15,7 @@ import {
   reviewPrompt,
   testsPrompt,
 } from "./action-prompts.ts";
-import { baseName, codeAt, editorInUse } from "./code-at-cursor.ts";
+import { codeAt, editorInUse } from "./code-at-cursor.ts";
 import { chooseRepository } from "./git-repository.ts";
 import { showPanel } from "./show-panel.ts";
 
@@ -85,7 +86,7 @@ export async function explainHunk(services: Services, ...args: readonly unknown[
     return;
   }
   const { uri, hunk } = place;
-  const label = `${baseName(uri)}:${hunk.newStart + 1}`;
+  const label = `${nameOf(uri)}:${hunk.newStart + 1}`;
   const signed = (sign: string, lines: readonly string[]): string => lines.map((line) => sign + line).join("");
   const text = `${signed("-", hunk.oldLines)}${signed("+", hunk.newLines)}`.slice(0, MAX_DIFF_CHARS);
   await ask(services, explainHunkPrompt(label), [{ kind: "text", label, text }]);

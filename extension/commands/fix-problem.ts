@@ -1,10 +1,12 @@
 /** Problems of the editor as requests to Hermes: quick fixes on diagnostics, and the commands behind them. */
 import * as vscode from "vscode";
 import type { Attachment } from "../../agent-core/protocol/attachments.ts";
+import { linesOf } from "../attachments/suggestion.ts";
+import { nameOf } from "../attachments/workspace-files.ts";
 import { showInformation } from "../notifications.ts";
 import type { Services } from "../services.ts";
 import { explainProblemPrompt, fixPrompt } from "./action-prompts.ts";
-import { baseName, fileOf, linesOf, near } from "./code-at-cursor.ts";
+import { fileOf, near } from "./code-at-cursor.ts";
 import { ask } from "./editor-commands.ts";
 
 /** Argument of the quick fixes: plain data, because VS Code sends it to another process and back. Lines from 0. */
@@ -64,7 +66,7 @@ async function askAboutProblems(services: Services, promptFor: PromptFor, given:
   const quoted = problems.slice(0, QUOTED_PROBLEMS).map((problem) => problemLine(path, problem));
   const rest: Attachment = { kind: "problems", uri: place.uri, label: vscode.l10n.t("Problems of {0}", path) };
   const code = await codeOf(uri, here);
-  await ask(services, promptFor(quoted, nameOf(uri, here)), problems.length > quoted.length ? [code, rest] : [code]);
+  await ask(services, promptFor(quoted, placeOf(uri, here)), problems.length > quoted.length ? [code, rest] : [code]);
 }
 
 /** Lines around the problems; the file without problems. */
@@ -72,12 +74,12 @@ async function codeOf(uri: vscode.Uri, [first, ...others]: readonly vscode.Diagn
   const document = await vscode.workspace.openTextDocument(uri);
   if (first === undefined) return fileOf(document);
   const range = others.reduce((union, other) => union.union(other.range), first.range);
-  return linesOf(document, near(document, range));
+  return linesOf(uri, near(document, range));
 }
 
 /** `url.ts:12` for the problems of one line; else `url.ts`. */
-function nameOf(uri: vscode.Uri, [first, ...others]: readonly vscode.Diagnostic[]): string {
-  const name = baseName(uri);
+function placeOf(uri: vscode.Uri, [first, ...others]: readonly vscode.Diagnostic[]): string {
+  const name = nameOf(uri);
   const line = first?.range.start.line;
   const isOneLine = line !== undefined && others.every(({ range }) => range.start.line === line);
   return isOneLine ? `${name}:${line + 1}` : name;

@@ -1,147 +1,166 @@
-/** Edits at the cursor: an instruction goes to a session in the background, whose edit is reviewed in the file. */
-import type { ToolCallContent } from "@zed-industries/agent-client-protocol";
+/** Edits at the cursor: a thread at the lines takes the instruction, and shows the answer of a background session. */
 import * as vscode from "vscode";
+import * as z from "zod";
 import { truncate } from "../../agent-core/platform/one-line.ts";
 import type { PanelEvent } from "../../agent-core/protocol/panel-events.ts";
 import type { ChatSession } from "../chat/chat-session.ts";
+import type { PromptContent } from "../chat/prompt-queue.ts";
 import type { Sessions } from "../chat/sessions.ts";
-import { showError, showInformation } from "../notifications.ts";
+import type { Review } from "../review/review.ts";
 import { inlinePrompt } from "./action-prompts.ts";
 import { editorInUse, linesAt } from "./code-at-cursor.ts";
+import { comment } from "./review-findings.ts";
 
-/** Context key: an edit at a cursor runs. */
-const IS_EDITING = "hermes.isEditingInline";
+/** Part of an answer that a thread shows. The session has the rest. Characters. */
+const ANSWER_CHARS = 1_000;
 
-/** Part of an answer that a notification shows. Characters. */
-const ANSWER_CHARS = 400;
+const TITLE = vscode.l10n.t("Edit with Hermes");
 
-const SHOW = vscode.l10n.t("Show Session");
+type InlineEdit = {
+  readonly thread: vscode.CommentThread;
+  /** Undefined until a message or a choice of its model needs it. */
+  session?: ChatSession;
+  /** First message of the session, about the lines of the thread. */
+  readonly prompt: (instruction: string) => Promise<PromptContent>;
+  isRunning: boolean;
+  hasEdited: boolean;
+};
 
-type RunningEdit = { readonly uri: vscode.Uri; line: number; readonly session: ChatSession; progress: InlineProgress };
+/** Argument of the command of a thread's field. */
+const Reply = z.object({ thread: z.unknown(), text: z.string() });
 
 export class InlineEdits implements vscode.Disposable {
-  readonly #running = new Set<RunningEdit>();
-  readonly #changed = new vscode.EventEmitter<void>();
-  readonly #subscription: vscode.Disposable;
+  readonly #edits = new Map<unknown, InlineEdit>();
+  /** Created with the first edit. */
+  #controller: vscode.CommentController | undefined;
   readonly #sessions: Sessions;
+  readonly #subscription: vscode.Disposable;
+  #focus: vscode.Disposable | undefined;
 
-  constructor(sessions: Sessions) {
+  constructor(sessions: Sessions, review: Pick<Review, "onDidChange" | "documentsOf">) {
     this.#sessions = sessions;
-    this.#subscription = vscode.Disposable.from(
-      this.#changed,
-      vscode.languages.registerCodeLensProvider([{ scheme: "file" }, { scheme: "untitled" }], {
-        onDidChangeCodeLenses: this.#changed.event,
-        provideCodeLenses: ({ uri }) => this.#lensesOf(uri),
-      }),
-      vscode.workspace.onDidChangeTextDocument((change) => this.#move(change)),
-    );
+    // A thread has served when nothing of its file is left to review.
+    this.#subscription = review.onDidChange(({ fsPath }) => {
+      if (review.documentsOf(fsPath).length > 0) return;
+      this.#close(({ thread, hasEdited }) => hasEdited && thread.uri.fsPath === fsPath);
+    });
   }
 
   dispose(): void {
     this.#subscription.dispose();
+    this.#focus?.dispose();
+    this.#controller?.dispose();
   }
 
-  /** Asks for an instruction, and starts a session that carries it out. */
+  /** Opens a thread at the selection, with the focus in its field. */
   async start(): Promise<void> {
     const editor = await editorInUse();
     if (editor === undefined) return;
     const { document, selection } = editor;
     const lines = linesAt(editor);
     const cursor = `${vscode.workspace.asRelativePath(document.uri)}:${selection.active.line + 1}`;
-    const instruction = await vscode.window.showInputBox({
-      title: vscode.l10n.t("Edit with Hermes at {0}", cursor),
-      prompt: vscode.l10n.t(
-        "The edit appears in the file, where you keep or undo it. Hermes also answers questions here.",
-      ),
-      placeHolder: vscode.l10n.t("What to change here"),
-      ignoreFocusOut: true,
-    });
-    if (instruction === undefined || instruction.trim() === "") return;
-    const attachment = await lines;
-    const text = inlinePrompt(
-      instruction,
-      selection.isEmpty ? vscode.l10n.t("line {0}", cursor) : vscode.l10n.t("the lines {0}", attachment.label),
-    );
-    const session = this.#sessions.startInBackground({ text, attachments: [attachment] });
-    await this.#follow({ uri: document.uri, line: selection.start.line, session, progress: STARTING });
+    const prompt = async (instruction: string): Promise<PromptContent> => {
+      const attachment = await lines;
+      const place = selection.isEmpty ? cursor : attachment.label;
+      return { text: inlinePrompt(instruction, place), attachments: [attachment] };
+    };
+    this.#close(({ thread }) => thread.comments.length === 0 || thread.uri.fsPath === document.uri.fsPath);
+    this.#focus?.dispose();
+    this.#focus = focusNextField();
+    this.#controller ??= createController();
+    const thread = this.#controller.createCommentThread(document.uri, selection, []);
+    thread.collapsibleState = vscode.CommentThreadCollapsibleState.Expanded;
+    // With the default of our package.json, only unresolved threads open the view of comments.
+    thread.state = vscode.CommentThreadState.Resolved;
+    const edit: InlineEdit = { thread, prompt, isRunning: false, hasEdited: false };
+    this.#edits.set(thread, edit);
+    this.#show(edit, TITLE);
   }
 
-  /** Stops the edit at `sessionId`, else all. */
-  stop(sessionId?: unknown): void {
-    for (const { session } of this.#running) {
-      if (sessionId === undefined || session.sessionId === sessionId) session.dispatch({ type: "cancel" });
+  /** Sends the text of a thread's field. */
+  async send(reply: unknown): Promise<void> {
+    const { thread: key, text } = Reply.parse(reply);
+    const edit = this.#edits.get(key);
+    if (edit === undefined || edit.isRunning || text.trim() === "") return;
+    const { thread } = edit;
+    edit.isRunning = true;
+    try {
+      const content = thread.comments.length === 0 ? await edit.prompt(text) : { text };
+      thread.comments = [...thread.comments, comment(text, vscode.l10n.t("You"))];
+      this.#follow(edit, this.#sessions.startInBackground(content, this.sessionOf(key)));
+    } catch (error) {
+      edit.isRunning = false;
+      throw error;
     }
   }
 
-  async #follow(edit: RunningEdit): Promise<void> {
-    this.#running.add(edit);
-    this.#refresh();
-    const ended = new Promise<void>((resolve) => {
-      const stopFollowing = edit.session.log.observe((event) => {
-        const { step } = edit.progress;
-        edit.progress = inlineProgress(edit.progress, event);
-        if (edit.progress.step !== step) this.#changed.fire();
-        if (edit.progress.end === undefined) return;
-        stopFollowing();
-        resolve();
-      });
-    });
-    // The lens is not there for users who have switched lenses off.
-    const location = vscode.ProgressLocation.Window;
-    await vscode.window.withProgress({ location, title: vscode.l10n.t("Hermes edits at the cursor") }, () => ended);
-    this.#running.delete(edit);
-    this.#refresh();
-    await this.#report(edit);
+  /** Session of a thread; undefined for a thread that is closed. */
+  sessionOf(thread: unknown): ChatSession | undefined {
+    const edit = this.#edits.get(thread);
+    if (edit !== undefined) edit.session ??= this.#sessions.withoutPanel();
+    return edit?.session;
   }
 
-  #refresh(): void {
-    void vscode.commands.executeCommand("setContext", IS_EDITING, this.#running.size > 0);
-    this.#changed.fire();
-  }
-
-  #lensesOf(uri: vscode.Uri): vscode.CodeLens[] {
-    return [...this.#running].flatMap((edit) => {
-      if (edit.uri.toString() !== uri.toString()) return [];
-      const place = new vscode.Range(edit.line, 0, edit.line, 0);
-      const { sessionId } = edit.session;
-      const title = `$(loading~spin) Hermes: ${edit.progress.step}`;
-      return [
-        new vscode.CodeLens(place, { title, command: "hermes.showSession", arguments: [sessionId] }),
-        new vscode.CodeLens(place, {
-          title: vscode.l10n.t("Stop"),
-          command: "hermes.stopInlineEdit",
-          arguments: [sessionId],
-        }),
-      ];
-    });
-  }
-
-  /** Keeps the marks at their lines when lines before them come or go. */
-  #move({ document, contentChanges }: vscode.TextDocumentChangeEvent): void {
-    for (const edit of this.#running) {
-      if (edit.uri.toString() !== document.uri.toString()) continue;
-      for (const { range, text } of contentChanges) {
-        if (range.end.line < edit.line) edit.line += text.split("\n").length - 1 - (range.end.line - range.start.line);
-      }
+  /** Closes threads that run nothing. Their sessions stay in the list. */
+  #close(isMeant: (edit: InlineEdit) => boolean): void {
+    for (const edit of this.#edits.values()) {
+      if (edit.isRunning || !isMeant(edit)) continue;
+      edit.thread.dispose();
+      this.#edits.delete(edit.thread);
+      if (edit.session !== undefined) this.#sessions.leave(edit.session);
     }
   }
 
-  /** Reports what the file does not show: an answer without an edit, or a failure. */
-  async #report({ session, progress }: RunningEdit): Promise<void> {
-    const { answer, hasEdited, end } = progress;
-    const failure = end?.error;
-    if (end?.stopReason === "cancelled" || (failure === undefined && hasEdited)) {
-      this.#sessions.acknowledge(session);
-      return;
-    }
-    const text = answer.trim() === "" ? vscode.l10n.t("there was nothing to change.") : answer.trim();
-    const shown = truncate(text, ANSWER_CHARS);
-    const answered =
-      failure === undefined
-        ? await showInformation(`Hermes: ${shown}`, SHOW)
-        : await showError(vscode.l10n.t("Hermes could not edit: {0}", failure), SHOW);
-    if (answered === SHOW && session.sessionId !== undefined) this.#sessions.reveal(session.sessionId);
+  #follow(edit: InlineEdit, session: ChatSession): void {
+    let progress = STARTING;
+    this.#show(edit, progress.step);
+    const stopFollowing = session.log.observe((event) => {
+      const { step } = progress;
+      progress = inlineProgress(progress, event);
+      if (progress.step !== step) this.#show(edit, progress.step);
+      if (progress.end === undefined) return;
+      stopFollowing();
+      edit.isRunning = false;
+      edit.hasEdited ||= progress.hasEdited;
+      edit.thread.comments = [...edit.thread.comments, comment(resultOf(progress))];
+      this.#show(edit, TITLE);
+      queueMicrotask(() => this.#sessions.acknowledge(session)); // the session itself still handles the event
+    });
   }
+
+  #show({ thread, isRunning }: InlineEdit, label: string): void {
+    thread.label = label;
+    thread.canReply = !isRunning;
+    thread.contextValue = `${isRunning ? "running" : "idle"} ${thread.comments.length}`;
+  }
+}
+
+function createController(): vscode.CommentController {
+  const controller = vscode.comments.createCommentController("hermes.edit", TITLE);
+  controller.options = {
+    prompt: vscode.l10n.t("Follow up…"),
+    placeHolder: vscode.l10n.t("What to change here, or a question. Enter sends it."),
+  };
+  return controller;
+}
+
+/** Focuses the field of the next thread at the cursor. No API does so; the text of a field is a document. */
+function focusNextField(): vscode.Disposable {
+  const opened = vscode.workspace.onDidOpenTextDocument(async ({ uri }) => {
+    if (uri.scheme !== "comment") return;
+    opened.dispose();
+    await vscode.commands.executeCommand("workbench.action.focusCommentOnCurrentLine");
+    await vscode.commands.executeCommand("widgetNavigation.focusNext");
+  });
+  return opened;
+}
+
+/** Result of a turn, for its thread. */
+function resultOf({ answer, hasEdited, end }: InlineProgress): string {
+  if (end?.stopReason === "cancelled") return vscode.l10n.t("Stopped.");
+  if (end?.error !== undefined) return vscode.l10n.t("Hermes could not edit: {0}", end.error);
+  const silent = hasEdited ? vscode.l10n.t("Done.") : vscode.l10n.t("There was nothing to change.");
+  return truncate(answer.trim(), ANSWER_CHARS) || silent;
 }
 
 /** State of an edit at the cursor, for people. */
@@ -171,14 +190,10 @@ export function inlineProgress(before: InlineProgress, event: PanelEvent): Inlin
     case "tool_call":
     case "tool_call_update": {
       // The answer is the text after the last call.
-      const hasEdited = before.hasEdited || (update.content ?? []).some(isDiff);
+      const hasEdited = before.hasEdited || (update.content ?? []).some(({ type }) => type === "diff");
       return { ...before, step: update.title ?? before.step, answer: "", hasEdited };
     }
     default:
       return before;
   }
-}
-
-function isDiff({ type }: ToolCallContent): boolean {
-  return type === "diff";
 }

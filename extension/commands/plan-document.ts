@@ -2,28 +2,59 @@
 import * as vscode from "vscode";
 import type { ChatSession } from "../chat/chat-session.ts";
 import { showInformation } from "../notifications.ts";
+import type { Services } from "../services.ts";
 
-/** Sessions of the open plans. */
-const sessions = new WeakMap<vscode.TextDocument, ChatSession>();
-const paths = new Set<string>();
+/** The session that made a plan, and the text before the user changed it. */
+type Plan = { readonly sessionId: string; readonly content: string };
 
-export async function openPlan(content: string, session: ChatSession): Promise<void> {
-  const document = await vscode.workspace.openTextDocument({ language: "markdown", content });
-  sessions.set(document, session);
-  paths.add(document.uri.path);
+/** Open plans, by the paths of their documents. VS Code keeps unsaved documents over a reload, and so does this. */
+let plans: Readonly<Record<string, Plan>> = {};
+let memory: vscode.Memento | undefined;
+const MEMORY_KEY = "hermes.plans";
+
+/** Takes over the plans of the window before its reload. */
+export function keepPlans(ofWorkspace: vscode.Memento): vscode.Disposable {
+  memory = ofWorkspace;
+  void setPlans(memory.get(MEMORY_KEY, {}));
+  return vscode.workspace.onDidCloseTextDocument(({ uri, isClosed }) => {
+    const { [uri.path]: closed, ...others } = plans;
+    if (closed !== undefined && isClosed) void setPlans(others); // a new language leaves it open
+  });
+}
+
+async function setPlans(now: typeof plans): Promise<void> {
+  plans = now;
+  await memory?.update(MEMORY_KEY, now);
   // The button in the editor's title is there for these documents.
-  await vscode.commands.executeCommand("setContext", "hermes.planPaths", [...paths]);
+  await vscode.commands.executeCommand("setContext", "hermes.planPaths", Object.keys(now));
+}
+
+export async function openPlan(content: string, { sessionId = "" }: Pick<ChatSession, "sessionId">): Promise<void> {
+  const document = await vscode.workspace.openTextDocument({ language: "markdown", content });
+  await setPlans({ ...plans, [document.uri.path]: { sessionId, content } });
   await vscode.window.showTextDocument(document, { preview: false });
 }
 
-/** Carries out the plan in the active editor. Each line of the user counts, so the whole text is sent. */
-export async function carryOutPlan(): Promise<void> {
+/** The command to carry out a plan, with its text where the user has changed it in a document, the active one first. */
+export function withEdited(plan: string, command: string, { sessionId }: Pick<ChatSession, "sessionId">): string {
+  const edited = [vscode.window.activeTextEditor?.document, ...vscode.workspace.textDocuments].find((document) => {
+    const known = document && plans[document.uri.path];
+    return known?.sessionId === sessionId && known?.content === plan && document?.getText() !== plan;
+  });
+  return edited === undefined ? command : `${command}\n${edited.getText()}`;
+}
+
+/** Carries out the plan in the active editor. */
+export async function carryOutPlan({ sessions, panels }: Pick<Services, "sessions" | "panels">): Promise<void> {
   const document = vscode.window.activeTextEditor?.document;
-  const session = document && sessions.get(document);
-  if (session === undefined) {
+  const plan = document && plans[document.uri.path];
+  if (document === undefined || plan === undefined) {
     await showInformation(vscode.l10n.t("Hermes: open a plan first, with Edit the Plan in the chat."));
     return;
   }
-  session.prompt({ text: `/carry-out code\n${document?.getText() ?? ""}` });
+  const session = sessions.withoutPanel(plan.sessionId);
+  // VS Code restores a document without its text where it could not back that up before the reload.
+  session.prompt({ text: `/carry-out code\n${document.getText().trim() || plan.content}` });
+  if (panels.showing(session) === undefined) sessions.show(panels.sideBar, session);
   await vscode.commands.executeCommand("hermes.focusChat");
 }

@@ -4,6 +4,7 @@
  */
 import * as vscode from "vscode";
 import { messageOf } from "../../agent-core/platform/errors.ts";
+import { fenced } from "../../agent-core/platform/visible-text.ts";
 import type { ChatSession } from "../chat/chat-session.ts";
 import type { SessionEvent } from "../chat/session-state.ts";
 import type { EditReview } from "../client/client-services.ts";
@@ -82,7 +83,7 @@ export class ReviewFindings implements vscode.Disposable {
     if (event.type !== "turn-ended") return;
     const findings = findingsIn(this.#answers.get(session) ?? "");
     this.#answers.delete(session);
-    if (findings.length > 0) void this.#show(findings);
+    if (findings.length > 0) void this.#show(findings, session.worktree.folder);
   }
 
   /** Writes the suggestion of a thread into its file, where it waits for Keep or Undo. */
@@ -122,10 +123,10 @@ export class ReviewFindings implements vscode.Disposable {
     this.#controller?.dispose();
   }
 
-  /** Replaces the findings of the review before. */
-  async #show(findings: readonly Finding[]): Promise<void> {
+  /** Replaces the findings of the review before. `own`: folder of its session. */
+  async #show(findings: readonly Finding[], own: string | undefined): Promise<void> {
     this.dismissAll();
-    const shown = await Promise.all(findings.map((finding) => this.#thread(finding)));
+    const shown = await Promise.all(findings.map((finding) => this.#thread(finding, own)));
     const first = shown.find((thread) => thread !== undefined);
     if (first === undefined) return;
     const { length: count } = shown.filter((thread) => thread !== undefined);
@@ -139,8 +140,9 @@ export class ReviewFindings implements vscode.Disposable {
   }
 
   /** Undefined for a place that is not in the workspace. */
-  async #thread({ place, severity, text, suggestion }: Finding): Promise<vscode.CommentThread | undefined> {
-    const target = await findLinkedFile(place);
+  async #thread(finding: Finding, own: string | undefined): Promise<vscode.CommentThread | undefined> {
+    const { place, severity, text, suggestion } = finding;
+    const target = await findLinkedFile(place, own);
     if (target.kind !== "file") return undefined;
     const document = await vscode.workspace.openTextDocument(target.uri).then(undefined, () => undefined);
     if (document === undefined) return undefined;
@@ -150,9 +152,10 @@ export class ReviewFindings implements vscode.Disposable {
     const end = Math.min(Math.max(start, Number(to) - 1), last);
     const lines = new vscode.Range(start, 0, end + 1, 0);
     this.#controller ??= vscode.comments.createCommentController("hermes.review", vscode.l10n.t("Hermes Review"));
-    const body = new vscode.MarkdownString(suggestion === undefined ? text : `${text}\n\n\`\`\`\n${suggestion}\`\`\``);
-    const comment = { body, mode: vscode.CommentMode.Preview, author: { name: "Hermes" } };
-    const thread = this.#controller.createCommentThread(target.uri, new vscode.Range(start, 0, end, 0), [comment]);
+    const body = comment(
+      suggestion === undefined ? text : `${text}\n\n${fenced(suggestion.trimEnd(), document.languageId)}`,
+    );
+    const thread = this.#controller.createCommentThread(target.uri, new vscode.Range(start, 0, end, 0), [body]);
     thread.label = TITLES[severity];
     thread.canReply = false;
     thread.contextValue = suggestion === undefined ? "finding" : "suggestion";
@@ -160,6 +163,12 @@ export class ReviewFindings implements vscode.Disposable {
     this.#threads.set(thread, { thread, suggestion, before: document.getText(document.validateRange(lines)) });
     return thread;
   }
+}
+
+/** Comment with Markdown of a model, or of the user. Images become links: VS Code would load them from the network. */
+export function comment(text: string, name = "Hermes"): vscode.Comment {
+  const body = new vscode.MarkdownString(text.replaceAll("![", "["));
+  return { body, mode: vscode.CommentMode.Preview, author: { name } };
 }
 
 /** Offset of the lines `before`: at `offset`, else their only occurrence. */

@@ -1,5 +1,6 @@
 /** Commands about worktrees: a window of its own for a session with a branch of its own, and the end of such a worktree. */
 import * as vscode from "vscode";
+import { pathBelow } from "../../agent-core/platform/paths.ts";
 import { call } from "../../agent-core/protocol/method.ts";
 import {
   type HermesWorktreeEnd,
@@ -35,12 +36,7 @@ export async function manageWorktrees(services: Services): Promise<void> {
     const { worktrees } = await call(agent, worktreeMethods.list, { cwd });
     const items = worktrees.map((worktree) => {
       const { branch, path: detail, files, commits, uncommitted } = worktree;
-      const description = vscode.l10n.t(
-        "{0} changed files, {1} commits, {2} files not committed",
-        files,
-        commits,
-        uncommitted,
-      );
+      const description = vscode.l10n.t("Files: {0} · Commits: {1} · Not committed: {2}", files, commits, uncommitted);
       return { label: `$(git-branch) ${branch}`, description, detail, worktree };
     });
     const picked = await vscode.window.showQuickPick(items, {
@@ -101,13 +97,20 @@ async function act(services: Services, { path, branch, baseBranch }: HermesWorkt
   }
   const discard = vscode.l10n.t("Discard");
   const question = vscode.l10n.t("Delete {0} and all of its changes for good?", branch);
+  const decideAll = async (decision: "keep" | "undo"): Promise<void> => {
+    const reviewed = services.review.documents.filter(({ fsPath }) => pathBelow(path, fsPath) !== undefined);
+    for (const uri of reviewed) await services.review[decision](uri);
+  };
   if (step.end === "discard" && (await showWarning(question, discard)) !== discard) return;
+  // An edit that is undone later would be written into the folder again.
+  if (step.end === "discard") await decideAll("undo");
   const { message, file, conflicts } = await call(agent, worktreeMethods.end, { cwd: path, end: step.end });
   if (conflicts !== undefined) {
     if ((await showWarning(message, RESOLVE)) === RESOLVE)
       start(services, services.sessions.withoutPanel(undefined, path), conflictPrompt(into, conflicts));
     return;
   }
+  if (step.end !== "discard") await decideAll("keep");
   if (file !== undefined) await vscode.window.showTextDocument(vscode.Uri.file(file));
   await showInformation(message);
 }

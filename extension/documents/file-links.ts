@@ -35,9 +35,9 @@ export function candidatesOf(path: string, folders: readonly string[]): readonly
   ];
 }
 
-/** Those of the links that lead to a file of the workspace. */
-export async function existingLinks(hrefs: readonly string[]): Promise<readonly string[]> {
-  const found = await Promise.all(hrefs.map(async (href) => (await findLinkedFile(href)).kind === "file"));
+/** Those of the links that lead to a file. `own`: see `findLinkedFile`. */
+export async function existingLinks(hrefs: readonly string[], own?: string): Promise<readonly string[]> {
+  const found = await Promise.all(hrefs.map(async (href) => (await findLinkedFile(href, own)).kind === "file"));
   return hrefs.filter((_, index) => found[index]);
 }
 
@@ -47,14 +47,13 @@ type Target =
   | { readonly kind: "outside"; readonly path: string }
   | { readonly kind: "none" };
 
-/** File of the workspace that a link leads to. `missing`: `uri` is its place. */
-export async function findLinkedFile(href: string): Promise<Target> {
+/** File of the workspace, or of a session's `own` folder, that a link leads to. `missing`: `uri` is its place. */
+export async function findLinkedFile(href: string, own?: string): Promise<Target> {
   const link = parseFileLink(href);
   if (link === undefined) return { kind: "none" };
-  const folders = (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
-  const inside = candidatesOf(link.path, folders)
+  const inside = candidatesOf(link.path, rootsOf(own))
     .map((path) => vscode.Uri.file(path))
-    .filter((uri) => vscode.workspace.getWorkspaceFolder(uri) !== undefined);
+    .filter((uri) => folderOf(uri, own) !== undefined);
   for (const uri of inside) {
     const stat = await vscode.workspace.fs.stat(uri).then(undefined, () => undefined); // nothing is there
     // A link to a file has both types.
@@ -64,13 +63,22 @@ export async function findLinkedFile(href: string): Promise<Target> {
   return uri === undefined ? { kind: "outside", path: link.path } : { kind: "missing", uri, path: link.path };
 }
 
-/** Real path of a file, links followed; `below`: its path in a workspace folder, undefined outside of all. */
-export function realPlace({ fsPath }: vscode.Uri): { readonly path: string; readonly below: string | undefined } {
+function rootsOf(own: string | undefined): readonly string[] {
+  const folders = (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
+  return own === undefined ? folders : [own, ...folders];
+}
+
+/** A session's `own` folder, or the one of the workspace, that a file is in. Follows no link. */
+export function folderOf(uri: vscode.Uri, own: string | undefined): string | undefined {
+  const isOwn = own !== undefined && pathBelow(own, uri.fsPath) !== undefined;
+  return isOwn ? own : vscode.workspace.getWorkspaceFolder(uri)?.uri.fsPath;
+}
+
+/** Real path of a file, links followed; `below`: its path in `own` or a workspace folder, undefined outside of all. */
+export function realPlace({ fsPath }: vscode.Uri, own?: string) {
   const path = resolvePath(fsPath);
-  const below = (vscode.workspace.workspaceFolders ?? [])
-    .map(({ uri }) => pathBelow(resolvePath(uri.fsPath), path))
-    .find((each) => each !== undefined);
-  return { path, below };
+  const below = rootsOf(own).map((root) => pathBelow(resolvePath(root), path));
+  return { path, below: below.find((each) => each !== undefined) };
 }
 
 /** Shows a file as a preview, in VS Code's editor for its kind, which names a failure itself. Default: the first line. */
@@ -83,8 +91,8 @@ export async function showFile(uri: vscode.Uri, { line = 1, column = 1 }: Omit<F
 }
 
 /** Opens the file of a link, or says why it does not. */
-export async function openFileLink(href: string): Promise<void> {
-  const target = await findLinkedFile(href);
+export async function openFileLink(href: string, own?: string): Promise<void> {
+  const target = await findLinkedFile(href, own);
   switch (target.kind) {
     case "file":
       await showFile(target.uri, target.link);

@@ -47,7 +47,12 @@ export async function writeNotebook(notebook: vscode.NotebookDocument, text: str
   const present = notebook.getCells();
   const isSame = (index: number, other: number): boolean => {
     const [cell, next] = [present.at(index), wanted.at(other)];
-    return cell !== undefined && next !== undefined && typeOf(cell) === next.cell_type && textOf(cell) === next.source;
+    return (
+      cell !== undefined &&
+      next !== undefined &&
+      typeOf(cell) === next.cell_type &&
+      cell.document.getText().replaceAll("\r\n", "\n") === next.source
+    );
   };
   const shared = Math.min(present.length, wanted.length);
   let start = 0;
@@ -91,8 +96,4 @@ function cellData({ cell_type: type, source, id, metadata }: Cell, language: str
 function typeOf({ kind, document }: vscode.NotebookCell): Cell["cell_type"] {
   if (kind === vscode.NotebookCellKind.Code && document.languageId !== "raw") return "code";
   return document.languageId === "raw" ? "raw" : "markdown";
-}
-
-function textOf({ document }: vscode.NotebookCell): string {
-  return document.getText().replaceAll("\r\n", "\n");
 }

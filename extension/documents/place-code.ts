@@ -26,7 +26,8 @@ const DECLARATION =
 /** A selection counts only where the code has no place of its own. */
 export function placeCode(text: string, code: string, selection?: Span): Placed {
   if (PATCH.test(code)) return patched(text, code);
-  const block = withoutOuterBlanks(code.split(/\r?\n/));
+  const given = code.split(/\r?\n/);
+  const block = given.slice(given.findIndex(isText), given.findLastIndex(isText) + 1); // without blank ones around
   if (block.some((line) => GAP.test(line))) return { kind: "gap" };
   if (text.trim() === "") return { kind: "placed", text: `${block.join("\n")}\n` };
   if (block.length === 1 && selection !== undefined && !text.slice(selection.start, selection.end).includes("\n")) {
@@ -158,10 +159,6 @@ function replaced(lines: readonly string[], { from, to }: Lines, block: readonly
 
 function shift(line: string, given: string, wanted: string): string {
   return line.startsWith(given) ? wanted + line.slice(given.length) : line;
-}
-
-function withoutOuterBlanks(lines: readonly string[]): readonly string[] {
-  return lines.slice(lines.findIndex(isText), lines.findLastIndex(isText) + 1);
 }
 
 function indentOf(line: string): string {

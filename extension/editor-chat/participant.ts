@@ -11,6 +11,8 @@ import { memoryMethods } from "../../agent-core/protocol/memory.ts";
 import { call } from "../../agent-core/protocol/method.ts";
 import type { PanelEvent } from "../../agent-core/protocol/panel-events.ts";
 import { sessionMethods } from "../../agent-core/protocol/sessions.ts";
+import { linesOf } from "../attachments/suggestion.ts";
+import { nameOf } from "../attachments/workspace-files.ts";
 import type { ChatSession } from "../chat/chat-session.ts";
 import type { PromptContent } from "../chat/prompt-queue.ts";
 import type { Sessions } from "../chat/sessions.ts";
@@ -75,10 +77,7 @@ function resultOf(
   if (sessionId !== undefined) {
     response.button({ command: "hermes.showSession", title: vscode.l10n.t("Open in Hermes"), arguments: [sessionId] });
   }
-  return {
-    ...(message !== undefined && { errorDetails: { message } }),
-    metadata: { sessionId },
-  };
+  return { ...(message !== undefined && { errorDetails: { message } }), metadata: { sessionId } };
 }
 
 /** Session of the last answer in a thread. */
@@ -118,17 +117,9 @@ function showUpdate(update: SessionUpdate, response: vscode.ChatResponseStream):
 
 function attachmentOf({ value }: vscode.ChatPromptReference): readonly Attachment[] {
   if (value instanceof vscode.Uri) return [{ kind: "file", uri: value.toString(), label: nameOf(value) }];
-  if (value instanceof vscode.Location) {
-    const { uri, range } = value;
-    const [start, end] = [range.start.line + 1, range.end.line + 1];
-    return [{ kind: "lines", uri: uri.toString(), label: `${nameOf(uri)}:${start}-${end}`, start, end }];
-  }
+  if (value instanceof vscode.Location) return [linesOf(value.uri, value.range)];
   if (typeof value !== "string" || value === "") return [];
   return [{ kind: "text", label: value.replaceAll(/\s+/g, " ").slice(0, LABEL_CHARS), text: value }];
-}
-
-function nameOf(uri: vscode.Uri): string {
-  return uri.path.slice(uri.path.lastIndexOf("/") + 1);
 }
 
 /** Sessions of one answer: enough to choose from, and few enough for a prompt. */

@@ -11,9 +11,9 @@ type Item = vscode.QuickPickItem & { readonly choice?: string };
 const SET_KEY: Item = { label: `$(key) ${vscode.l10n.t("Set API Key…")}`, alwaysShow: true };
 
 /** Resolves to true when the user has chosen a model. */
-export async function chooseModel(services: Services): Promise<boolean> {
-  const { sessions, worker, firstRun } = services;
-  await sessions.shown.open();
+export async function chooseModel(services: Services, chat = services.sessions.shown): Promise<boolean> {
+  const { worker, firstRun } = services;
+  await chat.open();
   const picker = vscode.window.createQuickPick<Item>();
   picker.title = vscode.l10n.t("Hermes: Choose Model");
   picker.placeholder = vscode.l10n.t("Type a part of the name");
@@ -23,7 +23,7 @@ export async function chooseModel(services: Services): Promise<boolean> {
   const picked = pickedFrom(picker);
   try {
     const { groups } = await call(await worker.agent(), settingsMethods.models, {});
-    picker.items = itemsOf(groups, sessions.shown.option("model")?.currentValue);
+    picker.items = itemsOf(groups, chat.option("model")?.currentValue);
   } catch (error) {
     picker.hide(); // it would stay busy over the message
     throw error;
@@ -33,7 +33,7 @@ export async function chooseModel(services: Services): Promise<boolean> {
   const item = await picked;
   if (item === SET_KEY) await enterKey(services);
   if (item?.choice === undefined) return false;
-  await sessions.shown.setConfig("model", item.choice);
+  await chat.setConfig("model", item.choice);
   await firstRun.close();
   return true;
 }

@@ -3,7 +3,12 @@ import { methods } from "@zed-industries/agent-client-protocol";
 import * as vscode from "vscode";
 import { isLoopback } from "../../agent-core/platform/http/network-settings.ts";
 import { call } from "../../agent-core/protocol/method.ts";
-import { type HermesKeyCheck, type HermesProvider, settingsMethods } from "../../agent-core/protocol/settings.ts";
+import {
+  type HermesHomeModel,
+  type HermesKeyCheck,
+  type HermesProvider,
+  settingsMethods,
+} from "../../agent-core/protocol/settings.ts";
 import { showError, withProgress } from "../notifications.ts";
 import type { Services } from "../services.ts";
 import { providersOf } from "./first-run.ts";
@@ -107,7 +112,7 @@ async function setUpEndpoint(services: Services, endpoint: KeyTaker): Promise<bo
   const { key } = entered;
   if (key === "") await services.keys.remove(endpoint.keyVariable, services.worker);
   else if (!(await storeKey(services, endpoint, key))) return false;
-  await saveEndpoint(endpoint.name, baseUrl, choice);
+  await saveEndpoint(services, { provider: endpoint.name, baseUrl, model: choice.slice(endpoint.name.length + 1) });
   await useKey(services, asked, entered, choice);
   return true;
 }
@@ -210,13 +215,11 @@ async function askAgain(
   { message, refused }: Extract<HermesKeyCheck, { ok: false }>,
   hasAddress: boolean,
 ): Promise<"again" | "store" | "address" | undefined> {
-  const answers: readonly (vscode.MessageItem & { readonly step: "again" | "store" | "address" })[] = [
-    ...(refused ? [{ title: vscode.l10n.t("Enter Another Key"), step: "again" } as const] : []),
-    ...(!refused && hasAddress ? [{ title: vscode.l10n.t("Enter Another Address"), step: "address" } as const] : []),
-    ...(!refused && !hasAddress ? [{ title: vscode.l10n.t("Try Again"), step: "again" } as const] : []),
-    ...(refused ? [] : [{ title: vscode.l10n.t("Store Anyway"), step: "store" } as const]),
-  ];
-  return (await showError(message, ...answers))?.step;
+  const anew = { title: vscode.l10n.t("Enter Another Key"), step: "again" } as const;
+  const elsewhere = { title: vscode.l10n.t("Enter Another Address"), step: "address" } as const;
+  const again = { title: vscode.l10n.t("Try Again"), step: "again" } as const;
+  const store = { title: vscode.l10n.t("Store Anyway"), step: "store" } as const;
+  return (await showError(message, ...(refused ? [anew] : [hasAddress ? elsewhere : again, store])))?.step;
 }
 
 async function askOnce(
@@ -274,12 +277,13 @@ async function pickModel({ name, title }: HermesProvider, choices: readonly stri
   return model?.trim() ? `${name}:${model.trim()}` : undefined;
 }
 
-async function saveEndpoint(provider: string, baseUrl: string, choice: string): Promise<void> {
+/** VS Code's settings have it, and so does the home for the command line and other editors. */
+async function saveEndpoint({ worker }: Services, values: HermesHomeModel): Promise<void> {
   const settings = vscode.workspace.getConfiguration("hermes");
-  const values = { provider, baseUrl, model: choice.slice(provider.length + 1) };
   for (const [name, value] of Object.entries(values)) {
     await settings.update(name, value, vscode.ConfigurationTarget.Global);
   }
+  await call(await worker.agent(), settingsMethods.setHomeModel, values);
 }
 
 /** Shows a result in the panel, and in the status bar in case the panel is closed. */

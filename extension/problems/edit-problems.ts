@@ -85,7 +85,9 @@ export class EditProblems implements vscode.Disposable {
       if (before === undefined) continue;
       for (const uri of uris) {
         const key = uri.toString();
-        const document = reported.has(key) ? undefined : findByUri(key);
+        const document = reported.has(key)
+          ? undefined
+          : vscode.workspace.textDocuments.find(({ uri }) => uri.toString() === key);
         if (document !== undefined) this.#timeouts.recordAnswer(document.languageId, now - since);
         reported.set(key, now);
       }
@@ -130,10 +132,6 @@ async function openAll(paths: readonly string[]): Promise<readonly vscode.TextDo
     paths.map((path) => vscode.workspace.openTextDocument(vscode.Uri.file(path))),
   );
   return opened.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
-}
-
-function findByUri(key: string): vscode.TextDocument | undefined {
-  return vscode.workspace.textDocuments.find(({ uri }) => uri.toString() === key);
 }
 
 /** Errors and warnings of VS Code in the agent's form; hints are left out. */

@@ -17,6 +17,7 @@ import { visibleText } from "../../agent-core/platform/visible-text.ts";
 import { HermesPermissionMeta } from "../../agent-core/protocol/conversation.ts";
 import { readMeta } from "../../agent-core/protocol/method.ts";
 import type { PanelEvent } from "../../agent-core/protocol/panel-events.ts";
+import { checkedRecord } from "../../agent-core/protocol/update-meta.ts";
 
 /** Answer from the panel: an option with an optional reason for a refusal, or the text of an answer (null: no answer). */
 export type RequestAnswer =
@@ -86,17 +87,11 @@ export class Requests {
 
   async permission(request: RequestPermissionRequest, signal: AbortSignal): Promise<RequestPermissionOutcome> {
     const requestId = randomUUID();
-    const { sessionId, toolCall } = request;
+    const { sessionId } = request;
+    const toolCall = checkedRecord(request.toolCall);
     const options = request.options.map((option) => ({ ...option, name: ANSWERS.get(option.name) ?? option.name }));
     const ours = readMeta(HermesPermissionMeta, request._meta);
-    this.#ports.show(sessionId, {
-      kind: "permission",
-      requestId,
-      toolCall,
-      options,
-      reasons: [],
-      ...ours,
-    });
+    this.#ports.show(sessionId, { kind: "permission", requestId, toolCall, options, reasons: [], ...ours });
     const notice = permissionNotice(ours, options);
     const answer = await this.#firstAnswer(requestId, { sessionId, notice }, signal);
     const option = answer?.kind === "option" ? options.find(({ optionId }) => optionId === answer.optionId) : undefined;
@@ -107,11 +102,7 @@ export class Requests {
     });
     if (option === undefined) return { outcome: "cancelled" };
     const reason = answer?.kind === "option" ? answer.reason : undefined;
-    return {
-      outcome: "selected",
-      optionId: option.optionId,
-      ...(reason && { _meta: { hermes: { reason } } }),
-    };
+    return { outcome: "selected", optionId: option.optionId, ...(reason && { _meta: { hermes: { reason } } }) };
   }
 
   async question(request: CreateElicitationRequest, signal: AbortSignal): Promise<CreateElicitationResponse> {
@@ -221,7 +212,7 @@ export function permissionNotice(
 function askerOf(goal: string): string {
   const shown = plainLine(truncate(goal, GOAL_CHARS), GOAL_CHARS + 1);
   return shown === undefined || shown === ""
-    ? vscode.l10n.t("A task of Hermes")
+    ? vscode.l10n.t("A Hermes task")
     : vscode.l10n.t('Hermes, in the task "{0}",', shown);
 }
 

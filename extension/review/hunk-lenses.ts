@@ -53,7 +53,11 @@ export function lensesOf(review: Review, document: vscode.TextDocument): vscode.
       ...decisions(hunk, uri.scheme === PROPOSAL_SCHEME).map((button) => lens(0, button)),
       ...(all.length > 1 ? [lens(0, goOn)] : []),
       ...[...notes, ...hunkLook(hunk, isInWrappedText).captions].map(({ line, text }) =>
-        lens(line, { title: withoutIcons(text), tooltip, command: "hermes.toggleDiff" }),
+        lens(line, {
+          title: text.replaceAll(/\$\((?=[\w-]+(?:~\w+)?\))/g, "\\$("),
+          tooltip,
+          command: "hermes.toggleDiff",
+        }),
       ),
     ];
   });
@@ -87,11 +91,6 @@ function moveNote({ newLines }: Hunk, { newStart }: Hunk): string {
   return newLines.length === 0
     ? vscode.l10n.t("moved to line {0}", newStart + 1)
     : vscode.l10n.t("moved from line {0}", newStart + 1);
-}
-
-/** Text of a file in which `$(name)` is no icon. */
-function withoutIcons(text: string): string {
-  return text.replaceAll(/\$\((?=[\w-]+(?:~\w+)?\))/g, "\\$(");
 }
 
 function count({ newLines, oldLines }: Hunk): string {

@@ -27,7 +27,7 @@ const MAX_CAPTION = 72;
 const MAX_REMOVED = 140;
 
 /** In place of removed words that are too long to stand inside the line. */
-const TOO_LONG = "…";
+export const TOO_LONG = "…";
 
 /** Longest removed words inside a line, and all of a line together. More of them push the line out of view. Characters. */
 const MAX_STRUCK = 24;

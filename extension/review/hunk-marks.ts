@@ -1,7 +1,7 @@
 /** Marks of hunks in the editor: tinted lines, new words, removed words struck through, and the overview ruler. */
 import * as vscode from "vscode";
 import type { Hunk } from "../../agent-core/platform/hunks.ts";
-import { hunkLook } from "./hunk-look.ts";
+import { hunkLook, TOO_LONG } from "./hunk-look.ts";
 import { CELL_SCHEME, shownHunks } from "./notebook-hunks.ts";
 import type { Review } from "./review.ts";
 
@@ -54,7 +54,8 @@ function markEditor(review: Review, types: Decorations, editor: vscode.TextEdito
   // A diff editor has no column, and marks of its own. A cell has no column either.
   const isDiff = editor.viewColumn === undefined && document.uri.scheme !== CELL_SCHEME;
   const shown = isDiff ? [] : shownHunks(review, document);
-  const hunks = shown.map(({ hunk }) => hunk).filter(hasLines);
+  // Changed outputs or metadata of a cell have no lines.
+  const hunks = shown.map(({ hunk }) => hunk).filter(({ oldLines, newLines }) => oldLines.length + newLines.length > 0);
   const looks = hunks.map((hunk) => ({ hunk, ...hunkLook(hunk, isWrapped(document)) }));
   const withNew = hunks.filter(({ newLines }) => newLines.length > 0);
   const gone = hunks.filter(({ newLines }) => newLines.length === 0).map(({ newStart }) => newStart);
@@ -64,7 +65,8 @@ function markEditor(review: Review, types: Decorations, editor: vscode.TextEdito
   const struckIn = ({ hunk, struck }: (typeof looks)[number]) =>
     struck.map(({ line, at, text: contentText }) => ({
       range: rangeOf(hunk.newStart + line, at),
-      renderOptions: { before: { contentText } },
+      // A line through the dots of an ellipsis looks like another sign.
+      renderOptions: { before: { contentText, ...(contentText === TOO_LONG && { textDecoration: "none" }) } },
     }));
   const end = gone.some((line) => !isInside(line)) ? [rangeOf(document.lineCount - 1)] : [];
   editor.setDecorations(types.added, withNew.filter(({ oldLines }) => oldLines.length === 0).map(linesOf));
@@ -74,11 +76,6 @@ function markEditor(review: Review, types: Decorations, editor: vscode.TextEdito
   editor.setDecorations(types.removedBelow, end);
   editor.setDecorations(types.inserted, looks.flatMap(insertedIn));
   editor.setDecorations(types.struck, looks.flatMap(struckIn));
-}
-
-/** False for changed outputs or metadata of a cell. */
-function hasLines({ oldLines, newLines }: Hunk): boolean {
-  return oldLines.length + newLines.length > 0;
 }
 
 function linesOf({ newStart, newLines }: Hunk): vscode.Range {

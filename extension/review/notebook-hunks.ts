@@ -35,7 +35,7 @@ export function shownHunks(review: Review, document: vscode.TextDocument): reado
   const { old, fresh } = cellsIn(reviewed);
   const cell = fresh[index];
   if (cell === undefined) return [];
-  const typed = hunksBetween(textOf(cell.lines), document.getText());
+  const typed = hunksBetween(cell.lines.map(({ text }) => text).join(""), document.getText());
   return reviewed.hunks.flatMap((decided) => {
     const hunk = hunkInCell(decided, cell, { old, fresh });
     const shown = hunk && movedBy(typed, hunk);
@@ -150,8 +150,4 @@ function lineCounter(text: string): (offset: number) => number {
     }
     return line;
   };
-}
-
-function textOf(lines: readonly CellLine[]): string {
-  return lines.map(({ text }) => text).join("");
 }

@@ -33,11 +33,7 @@ export function rebaseHunks({ text, before, hunks }: Pair, after: string): Rebas
   }
   const rebased = textOf(siblings.lines, endAfterRebase(text, before, after));
   const spans = composed(siblings.spans, shiftedBy(changes, left), siblings.lines, fresh);
-  return {
-    text: rebased,
-    hunks: hunksOfSpans(spans, splitLines(rebased), now),
-    isComplete: left.size === 0,
-  };
+  return { text: rebased, hunks: hunksOfSpans(spans, splitLines(rebased), now), isComplete: left.size === 0 };
 }
 
 /** Hunks after the agent itself changes `before` to `after`: every line that it touches is up for review. */

@@ -203,7 +203,7 @@ test("a script that changes while its question is open does not run on the answe
   await agent.prompt(session, "run bash job.sh");
   expect([made(agent), JSON.stringify(agent.updates)]).toEqual([
     false,
-    expect.stringContaining("a script that it runs was changed while the question was open"),
+    expect.stringContaining("what it runs, or where, was changed while the question was open"),
   ]);
   await agent.prompt(session, "run bash job.sh");
   expect([asked, readFileSync(join(agent.cwd, "made.txt"), "utf8")]).toEqual([2, "second\n"]);

@@ -51,7 +51,7 @@ test("the command asks the model of auxiliary.commit_message, if there is one", 
 
 test("the command reports a model that fails or says nothing, and ends at a cancel", async () => {
   const { agent, model } = await start();
-  model.script(fail(401, "wrong key"), say(" "), { silent: true });
+  model.script(fail(401, "wrong key"), say("```\n```"), { silent: true });
   const failed = await agent.request("_hermes/commit_message", { diff: DIFF, recent: [] });
   expect(failed.error).toMatchObject({ code: -32000, message: expect.stringContaining("was refused (401)") });
   const empty = await agent.request("_hermes/commit_message", { diff: DIFF, recent: [] });

@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { AcpAgent } from "../support/acp-agent.ts";
+import { AcpProcess } from "../support/acp-process.ts";
 import { say, startModelServer } from "../support/model-server/model-server.ts";
 
 async function opened(yaml: string): Promise<{ agent: AcpAgent; id: string; notices: () => unknown[] }> {
@@ -70,6 +71,17 @@ test("an attachment that the model does not get is reported", async () => {
   const audio = { type: "audio", mimeType: "audio/wav", data: "AAAA" };
   await agent.request("session/prompt", { sessionId: id, prompt: [{ type: "text", text: "list" }, audio] });
   expect(notices()).toEqual(["warning: An audio attachment was left out: Hermes does not support audio."]);
+});
+
+test("an unknown toolset refuses the session, and the agent answers until it is corrected", async () => {
+  const agent = new AcpProcess();
+  onTestFinished(() => agent.stop());
+  await agent.initialize();
+  writeFileSync(join(agent.home, "config.yaml"), "toolsets: [fiel]\n");
+  const opened = await agent.request("session/new", { cwd: agent.cwd, mcpServers: [] });
+  expect(opened.error?.message).toContain('There is no toolset "fiel".');
+  writeFileSync(join(agent.home, "config.yaml"), "toolsets: [file]\n");
+  expect(await agent.newSession()).toMatch(/^\d/);
 });
 
 test("platform_toolsets.cli is for the command line", async () => {

@@ -1,10 +1,10 @@
 // A repeated task becomes a skill, which the next session with such a task gets.
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { writeEpisode } from "../../agent-core/learning/episode-files.ts";
 import { AcpAgent } from "../support/acp-agent.ts";
-import { call, type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
+import { type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
 import { episode } from "../unit/learning/distillation/repeated-tasks.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
@@ -89,19 +89,4 @@ test("nothing is learnt while the loop is off, and nothing learnt is used while 
   await agent.prompt(sessionId, "please publish the kavlin build 4");
   expect(lastRequest()).not.toContain("kavlin build.");
   expect(lastRequest()).not.toContain("zq7-pack");
-});
-
-test("real sessions teach a skill without consolidation too", async () => {
-  const off = "learning:\n  consolidation: false\n  session_idle_minutes: 0\napprovals:\n  mode: off\n";
-  writeFileSync(join(agent.home, "config.yaml"), off);
-  mkdirSync(join(agent.cwd, "bin"));
-  writeFileSync(join(agent.cwd, "bin", "zq7-pack"), "#!/bin/sh\nexit 0\n", { mode: 0o755 });
-  const pack = call("terminal", { command: "bin/zq7-pack --lane 4" });
-  for (const build of [1, 2, 3]) {
-    model.script({ parts: [pack] }, say("published"));
-    await agent.prompt(await agent.newSession(), `Publish the kavlin build ${build}.`);
-  }
-  await learn();
-  expect(readFileSync(skill(), "utf8")).toContain("zq7-pack --lane 4");
-  expect(existsSync(join(agent.home, "learning", "episodes"))).toBe(false);
 });

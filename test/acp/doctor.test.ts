@@ -25,7 +25,7 @@ test.runIf(hasSandbox())("hermes doctor says what works, and does not contact th
   expect(stdout).toMatch(/^ok {4}shell {5}\/\S+$/m);
   expect(stdout).toMatch(/^ok {4}git {7}\/\S+\/git$/m);
   expect(stdout).toMatch(
-    /^ok {4}model {5}m of custom at http:\/\/127.0.0.1:9\/v1, not contacted; hermes-acp --check asks it$/m,
+    /^ok {4}model {5}m of custom at http:\/\/127.0.0.1:9\/v1, not contacted; hermes acp --check asks it$/m,
   );
   expect(stdout).toMatch(/^ok {4}keys {6}HERMES_API_KEY$/m);
   expect(stdout).toMatch(/^ok {4}versions {2}Hermes \S+, Node\.js \S+, git \S+/m);
@@ -49,7 +49,7 @@ test("hermes doctor says how to fix what is wrong, and exits with 1 when Hermes 
   expect(stdout).toContain("install git");
   expect(stdout).toContain("run hermes setup");
   expect(stdout).toMatch(/^! {5}config {4}config.yaml: terminal.timeout: /m);
-  expect(stdout).toMatch(/^! {5}config {4}config.yaml: unknown settings without effect: moa\.\n.*correct it in /m);
+  expect(stdout).toMatch(/^! {5}config {4}config.yaml: unknown settings without effect: moa\n.*correct it in /m);
   expect(stdout).toMatch(/^FAIL {2}config {4}config.yaml: toolset is not a setting\. Did you mean toolsets\?/m);
   expect(stdout).toMatch(/^FAIL {2}proxy {5}certificates cannot be read: \/none.pem\n.*correct network.ca_file/m);
   expect(stdout).toMatch(/^! {5}mcp {7}gone: no-such-program was not found on PATH\n.*install no-such-program/m);

@@ -284,7 +284,9 @@ test("a missing key names the ways to set it that the client has", async () => {
   }
   const missing = "No key is set for openrouter.";
   expect(messages).toEqual([
-    `${missing} Set OPENROUTER_API_KEY in the environment or in HOME/.env. Or run \`hermes-acp --setup\` in a terminal.`,
+    expect.stringMatching(
+      /^No key .*\. Set OPENROUTER_API_KEY in the environment or in HOME\/\.env\. Or run `node \S+ setup` in a terminal\.$/,
+    ),
     missing, // the panel has a button
   ]);
 });
@@ -324,6 +326,24 @@ test("the chunks of a replayed message have one id", async () => {
   await agent.request("session/load", { sessionId, cwd: agent.cwd, mcpServers: [] });
   const ids = agent.updates.filter(({ messageId }) => messageId !== undefined).map(({ messageId }) => messageId);
   expect(ids).toEqual(["message-0", "message-1", "message-1"]);
+});
+
+test("links without names, pictures as data URLs and pictures by their addresses arrive", async () => {
+  const { agent, model } = await startWithModel();
+  await agent.initialize();
+  const sessionId = await agent.newSession();
+  model.script(say("done"));
+  const prompt = [
+    { type: "resource_link", uri: `file://${agent.cwd}/a.txt` },
+    { type: "image", mimeType: "image/png", data: "data:image/png;base64,iVBORw0KGgoAAAAN" },
+    { type: "image", mimeType: "image/png", uri: `file://${agent.cwd}/b.png`, data: "" },
+    { type: "image", data: "iVBORw0KGgoAAAAN--__" },
+    { type: "image", mimeType: "application/octet-stream", data: "iVBORw0KGgoAAAANBBBB" },
+  ];
+  await agent.request("session/prompt", { sessionId, prompt });
+  const sent = JSON.stringify(model.requests[0]?.body.messages);
+  const pictures = ["oAAAAN++//", "oAAAANBBBB"].map((end) => `data:image/png;base64,iVBORw0KGg${end}`);
+  for (const part of ["a.txt", "base64,iVBORw0KGgo", "b.png", ...pictures]) expect(sent).toContain(part);
 });
 
 test.each([

@@ -58,6 +58,25 @@ test("a goal rests when its budget is used, also in a later process, and goes on
   expect(notices(agent).at(-1)).toBe("The goal is reached. All of it is there.");
 });
 
+test("a message that waits in the client comes before the next turn of the goal, which then goes on", async () => {
+  const { agent, model, id } = await opened();
+  model.script(say("A part."), verdict(["all"], 0));
+  const goal = agent.prompt(id, "/goal Write it");
+  await model.nextRequest();
+  agent.notify("_hermes/session/waits", { sessionId: id, waits: true });
+  expect((await goal).result).toMatchObject({ stopReason: "end_turn" });
+  agent.notify("_hermes/session/waits", { sessionId: id, waits: false });
+  model.script(say("An answer."), verdict(["all"], 0), say("It is written."), verdict([]));
+  await agent.prompt(id, "A question");
+  const asked = [0, 2, 4].map((at) => JSON.stringify(model.requests[at]?.body.messages.at(-1)));
+  expect(asked).toEqual([
+    expect.stringContaining("Write it"),
+    expect.stringContaining("A question"),
+    expect.stringContaining("The goal is not reached yet."),
+  ]);
+  expect(notices(agent).at(-1)).toBe("The goal is reached. All of it is there.");
+});
+
 test("a stopped goal is paused, and a judge without an answer pauses it", async () => {
   const { agent, model, id } = await opened();
   const gate = hold();

@@ -8,6 +8,7 @@ import { AcpProcess } from "../support/acp-process.ts";
 import { call, callTools, type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
 import { untilProcesses } from "../support/processes.ts";
 import { NOBODY } from "../support/start-agent.ts";
+import { FIXTURE } from "../unit/mcp/support/open-servers.ts";
 
 type Ended = { readonly stdout: string; readonly stderr: string; readonly code: number | null };
 
@@ -58,8 +59,15 @@ test("standard input from a pipe or a file is attached to the prompt", async () 
   model.respondWith(() => say("ok"));
   expect(await shell(`printf '+PIPED\\n' | hermes review`)).toEqual({ stdout: "ok\n", stderr: "", code: 0 });
   expect(asked()).toContain(String.raw`review\n\n<attachment name=\"stdin\">\n+PIPED\n`);
+  await shell(`printf 'b.ts\\0c.ts\\0' | hermes review`);
+  expect(asked()).toMatch(/b\.ts.*c\.ts/);
+  await shell(`head -c 30000 "$(command -v node)" | hermes review`);
+  expect(asked()).toContain("binary content was left out");
   await shell("echo FROM-FILE > in.txt; hermes review < in.txt");
   expect(asked()).toContain("FROM-FILE");
+  const picture = String.raw`printf '\211PNG\r\n\032\n\0\0\0\rIHDR' | hermes review`;
+  const blind = await shell(`echo 'model: {supports_vision: false}' > config.yaml; ${picture}; rm config.yaml`);
+  expect(blind.stderr).toContain("cannot see pictures");
   await shell("hermes alone < /dev/null");
   expect(asked()).toBe('"alone"');
 });
@@ -90,14 +98,24 @@ test("a session of a project that has moved is continued, and says so to the use
   const moved = await shell("cd new/project && hermes -c second && hermes -c third");
   expect(moved).toMatchObject({
     code: 0,
-    stderr: expect.stringMatching(/began in \S+\/project, and goes on in \S+\/new\/project\./),
+    stderr: expect.stringMatching(/was in \S+\/project, and goes on in \S+\/new\/project\./),
   });
   const { messages = [] } = model.requests.at(-1)?.body ?? {};
   const told = JSON.stringify(messages.slice(1)).match(/Working folder: [^"\\]*/g);
   expect(told).toEqual([expect.stringMatching(/\/new\/project$/)]);
   expect(JSON.stringify(messages)).toContain("first");
   const none = await shell("mkdir other; cd other && hermes -c fourth");
-  expect(none).toMatchObject({ code: 1, stderr: expect.stringContaining("hermes --resume ") });
+  expect(none).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^hermes: There is no earlier session in \S+\/other\.\n$/),
+  });
+  await shell("cd other && hermes --resume first fifth");
+  expect(await shell("cd other && hermes -c sixth")).toMatchObject({ code: 0, stderr: "" });
+  await shell("rm -r other");
+  expect(await shell("mkdir third; cd third && hermes -c seventh")).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("hermes --resume "),
+  });
 });
 
 test("standard input that is too long is cut, and a line says so", async () => {
@@ -183,7 +201,7 @@ test("toolsets, steps, a picture and a skill can be chosen for one prompt", asyn
   writeFileSync(join(home, "dot.png"), Buffer.from(picture, "base64"));
   writeFileSync(join(home, "config.yaml"), "model: {supports_vision: true}\n");
   model.respondWith(() => say("ok"));
-  await shell("hermes -t file --image dot.png -s plan look");
+  await shell("hermes -t file,skills --image dot.png -s create-skill look");
   expect(asked()).toContain("image_url");
   expect(asked()).toContain("look");
   const tools: readonly { function: { name: string } }[] = Object(model.requests.at(-1)?.body["tools"]);
@@ -196,6 +214,14 @@ test("toolsets, steps, a picture and a skill can be chosen for one prompt", asyn
     'hermes: the turn reached its limit of steps. Continue with: hermes --continue "go on".',
   ]);
   rmSync(join(home, "config.yaml"));
+  const wrong = await shell("hermes -s creat-skill look; echo $?; hermes --max-turns 0 look");
+  expect(wrong).toEqual({
+    stdout: "2\n",
+    stderr: expect.stringMatching(
+      /^hermes: --skills: there is no skill creat-skill\. Near names: create-skill[^\n]*\nhermes: --max-turns is 0\. Give a whole number from 1 on\.\n$/,
+    ),
+    code: 2,
+  });
 });
 
 test("--worktree works in a worktree of its own, which stays only with changes", async () => {
@@ -236,7 +262,36 @@ test("a prompt that the offline interpreter carries out ends with exit code 0", 
     "unset HERMES_BASE_URL HERMES_MODEL HERMES_API_KEY; hermes -y 'create done.txt with hello' && cat done.txt";
   const { stdout, stderr, code } = await shell(line);
   expect([code, stdout]).toEqual([0, expect.stringContaining("hello")]);
-  expect(stderr).not.toContain("no language model");
+  expect(stderr).toContain("hermes: no language model answered. hermes setup chooses one.\n");
+});
+
+test("advice of the agent names commands of the shell, as this user starts the program", async () => {
+  const { stderr } = await shell(
+    "unset HERMES_BASE_URL HERMES_API_KEY; npm_lifecycle_event=chat HERMES_PROVIDER=openrouter hermes hi",
+  );
+  expect(stderr).toContain("Or run `npm run chat -- setup` in a terminal.");
+  model.respondWith(() => say("ok"));
+  const server = JSON.stringify({ mcpServers: { fix: { command: "node" } } });
+  const folder = await shell(
+    `mkdir served && cd served && echo '${server}' > .mcp.json && hermes mcp list && hermes hi`,
+  );
+  expect(folder.stdout).toContain("Type `hermes mcp allow fix` to start it");
+  expect(folder.stderr).toContain('`hermes -c "/mcp"` shows the command, `hermes -c "/mcp allow NAME"` starts it.');
+});
+
+test("a server that cannot start is named once, and again after it worked", async () => {
+  model.respondWith(() => say("ok"));
+  const config = (command: string): void =>
+    writeFileSync(join(home, "config.yaml"), `mcp_servers: {fix: {command: ${command}, args: [${FIXTURE}]}}\n`);
+  const warnings = async (): Promise<number> =>
+    (await shell("hermes hi")).stderr.split("The MCP server fix: its command").length - 1;
+  config("no-such-program");
+  const counts = [await warnings(), await warnings()];
+  config("node");
+  counts.push(await warnings());
+  config("no-such-program");
+  expect([...counts, await warnings()]).toEqual([1, 0, 0, 1]);
+  rmSync(join(home, "config.yaml"));
 });
 
 test("a prompt that no language model answers ends with a line and exit code 1", async () => {

@@ -145,7 +145,7 @@ test("a hook that hangs when the client leaves does not survive it", async () =>
   await agent.prompt(id, "go");
   await agent.request("session/close", { sessionId: id });
   const pid = Number(readFileSync(join(agent.cwd, "pid"), "utf8"));
-  await expect.poll(() => existsSync(`/proc/${pid}`), { timeout: 5_000 }).toBe(false);
+  await expect.poll(() => existsSync(`/proc/${pid}`)).toBe(false);
 });
 
 test.runIf(hasSandbox())(

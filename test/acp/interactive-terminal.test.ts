@@ -216,13 +216,13 @@ test("in tmux, an answer survives a resize in the pane's own history", async () 
   onTestFinished(() => void tmux("kill-server"));
   tmux("new-session", "-d", "-x", "80", "-y", "24", HERMES);
   const shown = () => tmux("capture-pane", "-p", "-J", "-S", "-");
-  await expect.poll(shown, { timeout: 20_000 }).toContain("test-model");
+  await expect.poll(shown).toContain("test-model");
   tmux("send-keys", "write", "Enter");
   await held.reached;
   tmux("resize-window", "-x", "50", "-y", "15");
   held.release();
-  await expect.poll(shown, { timeout: 20_000 }).toContain("Sentence 39");
-  await expect.poll(shown, { timeout: 20_000 }).not.toContain("⚕ ❯");
+  await expect.poll(shown).toContain("Sentence 39");
+  await expect.poll(shown).not.toContain("⚕ ❯");
   const text = shown().replaceAll(/\s+/g, " ");
   const counts = Array.from({ length: 40 }, (_, index) => text.split(`Sentence ${index} stands`).length - 1);
   expect(counts).toEqual(counts.map(() => 1));

@@ -77,6 +77,24 @@ test("a key is stored in the home, under the variable of a provider only", async
   expect((await store("PATH", "/tmp")).error).toMatchObject({ code: -32602 });
 });
 
+test("an endpoint is stored in the home for all clients, unless the home has another model", async () => {
+  const file = join(agent.home, "config.yaml");
+  const store = (name: string) =>
+    agent.request("_hermes/set_home_model", { provider: "custom", model: name, baseUrl: model.baseUrl });
+  writeFileSync(file, "# mine\ndisplay:\n  spinner: plain\n");
+  await agent.request("_hermes/set_home_key", { variable: "HERMES_API_KEY", key: KEY });
+  await store("first");
+  await store("second");
+  expect(readFileSync(file, "utf8")).toBe(
+    `# mine\ndisplay:\n  spinner: plain\nmodel:\n  provider: custom\n  default: second\n  base_url: ${model.baseUrl}\n`,
+  );
+  writeFileSync(file, "model: {provider: openai, default: gpt-5}\n");
+  await store("third");
+  expect(readFileSync(file, "utf8")).toBe("model: {provider: openai, default: gpt-5}\n");
+  writeFileSync(file, "");
+  writeFileSync(join(agent.home, ".env"), "");
+});
+
 test("an open session uses a key that is added to the environment, and loses it when it is removed", async () => {
   await agent.stop();
   agent = new AcpAgent({});

@@ -17,7 +17,7 @@ test("a client reads the state, and switches a loop off in config.yaml", async (
   expect(readFileSync(join(agent.home, "config.yaml"), "utf8")).toBe("learning:\n  consolidation: false\n");
   expect((await agent.request("_hermes/learning/state", {})).result).toMatchObject({
     switches: { consolidation: false },
-    loops: [{ loop: "consolidation", on: false }, { loop: "distillation", on: true }, { loop: "report" }],
+    loops: [{ loop: "consolidation", on: false }, { loop: "distillation", on: false }, { loop: "report" }],
   });
   expect((await agent.request("_hermes/learning/run", {})).result).toEqual({
     message: "Everything that was due is done.",
@@ -48,7 +48,7 @@ test("a client reads the stored reports, newest first, and /learning and /report
   await agent.prompt(sessionId, "/report");
   await agent.prompt(sessionId, "/learning off");
   await agent.prompt(sessionId, "/learning");
-  expect(agent.text()).toContain("- task success rate: 80.0 % (20 cases)");
+  expect(agent.text()).toContain("- task success rate: 80.0% (20 cases)");
   expect(agent.text()).toContain("**Learning is off**");
   expect(agent.text()).toContain("learning needs a language model");
   await agent.stop();
@@ -78,7 +78,7 @@ test("the report of the day counts the sessions of the home, and its news reach 
   const failing = { rate: "tool_error_rate", of: "web_extract", before: 0, now: 1, n: 10, sessions: [id] };
   expect(result).toMatchObject({ reports: [{ sessions: 1, regressions: [failing] }] });
   await agent.prompt(sessionId, "hello");
-  const news = "Health report: tool error rate of web_extract: 0.0 % → 100.0 %.";
+  const news = "Health report: tool error rate of web_extract: 0.0% → 100.0%.";
   expect(JSON.stringify(agent.of("agent_thought_chunk"))).toContain(news);
   await agent.stop();
 });

@@ -238,7 +238,7 @@ test("hermes mcp login works on a machine without a browser: the user pastes the
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text) => (output += text));
   const ended = once(child, "exit");
   const link = (): string | undefined => /open (http:\S+) /.exec(output)?.[1];
-  await expect.poll(link, { timeout: 20_000 }).toContain("/authorize?");
+  await expect.poll(link).toContain("/authorize?");
   child.stdin.write("nonsense\n");
   await expect.poll(() => output).toContain("nonsense is not an address");
   const { headers } = await fetch(link() ?? "", { redirect: "manual" });

@@ -182,7 +182,7 @@ test.for(["closed stdin", "kill -9"] as const)("no process of a server outlives 
   expect(marked(mark)).toBe(2);
   if (how === "kill -9") agent.child.kill("SIGKILL");
   await agent.stop();
-  await expect.poll(() => marked(mark), { timeout: 5_000 }).toBe(0);
+  await expect.poll(() => marked(mark)).toBe(0);
 });
 
 test("a loaded and a forked session get the servers of their own request", async () => {

@@ -18,7 +18,7 @@ const SMALL_PARTS = [
   ...["execute-code/session-scripts", "web/web-access"],
 ].map((name) => `agent-core/${name}.ts`);
 /** Size of the code of a start. Node takes 20 ms for 770 kB. */
-const MAX_BYTES = 858_000;
+const MAX_BYTES = 860_000;
 
 const { outputs }: { readonly outputs: Readonly<Record<string, Output>> } = JSON.parse(
   readFileSync("dist/meta/core.json", "utf8"),

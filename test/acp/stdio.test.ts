@@ -199,8 +199,17 @@ test("headless: edits the file and exits 0; without --yes an edit that asks is r
   expect(refused.stderr).toContain("needs approval");
   expect(readFileSync(join(agent.cwd, "a.txt"), "utf8")).toBe("one\nTWO\nthree\n");
   expect(chat("--nonsense", "x").status).toBe(2);
-  const lines = chat("--json", "read a.txt").stdout.trim().split("\n");
-  expect(lines.map((line) => JSON.parse(line).update.sessionUpdate)).toContain("tool_call");
+  const updates = (...args: readonly string[]): readonly { sessionUpdate: string; content?: { text: string } }[] =>
+    chat(...args)
+      .stdout.trim()
+      .split("\n")
+      .map((line) => JSON.parse(line).update);
+  const [whole, pieces] = [updates("--json", "read a.txt"), updates("--json", "--deltas", "read a.txt")];
+  expect(whole.map(({ sessionUpdate }) => sessionUpdate)).toContain("tool_call");
+  const texts = (all: typeof whole) =>
+    all.filter(({ sessionUpdate }) => sessionUpdate === "agent_message_chunk").map(({ content }) => content?.text);
+  expect(texts(whole).length).toBeLessThan(texts(pieces).length);
+  expect(texts(whole).join("")).toBe(texts(pieces).join(""));
 });
 
 test("a resumed session sends the same prefix to the byte, whatever has changed around it", async () => {

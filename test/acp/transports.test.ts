@@ -1,5 +1,5 @@
 // The protocol by each way to the agent: whatever a client does over stdio works over the others, too.
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { AcpClient, Json } from "../support/acp-client.ts";
@@ -255,12 +255,12 @@ describe.each(ways)("Over %s", (_, way) => {
     expect(answer?.["content"]).toContain("blue");
   });
 
-  test("the client sees a command in the background, reads its output, types into it and stops it", async () => {
+  test("the client sees a command in the background, types into it and stops it", async () => {
     const { agent, model } = await startWithModel();
     await agent.initialize({ _meta: { hermes: { processes: true } } });
     const sessionId = await agent.newSession();
     await agent.request("session/set_mode", { sessionId, modeId: "auto" });
-    const command = 'echo begun; while read -r line; do echo "got $line"; done';
+    const command = 'while read -r line; do echo "got $line" > got.txt; done';
     model.script({ parts: [call("terminal", { command, background: true })] }, say("started"));
     await agent.prompt(sessionId, "go");
     const states = (): unknown => {
@@ -271,9 +271,8 @@ describe.each(ways)("Over %s", (_, way) => {
     const listed = await agent.request("_hermes/process/list", { sessionId });
     expect(listed.result?.["processes"]).toMatchObject([{ id: "p1", command }]);
     await agent.request("_hermes/process/input", { sessionId, id: "p1", text: "hello\n" });
-    const output = async (): Promise<unknown> =>
-      (await agent.request("_hermes/process/output", { sessionId, id: "p1", from: 0 })).result?.["text"];
-    await expect.poll(output).toMatch(/begun\n(?:hello\n)?got hello\n/);
+    const got = join(agent.cwd, "got.txt");
+    await expect.poll(() => existsSync(got) && readFileSync(got, "utf8")).toBe("got hello\n");
     await agent.request("_hermes/process/stop", { sessionId, id: "p1" });
     await expect.poll(states).toEqual(["p1 ended"]);
   });

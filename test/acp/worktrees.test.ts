@@ -1,6 +1,6 @@
 // A worktree from its start to its end, as a client of the protocol drives it.
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { AcpAgent } from "../support/acp-agent.ts";
@@ -135,4 +135,50 @@ test("a client learns that the first message of a new session belongs into a wor
   execFileSync("git", ["init", "-q", unborn]);
   const places = [agent.cwd, String(made?.["path"]), unborn, agent.home];
   expect(await Promise.all(places.map(startsInWorktree))).toEqual([true, false, false, false]);
+});
+
+test("a client that asks for it gets the sessions of worktrees in lists, and goes on with one there as long as it exists", async () => {
+  await agent.initialize({ _meta: { hermes: { sandbox: true } } });
+  const { result: made } = await agent.request("_hermes/worktree/add", { cwd: agent.cwd, name: "eight" });
+  const path = String(made?.["path"]);
+  const { result } = await agent.request("session/new", { cwd: path, mcpServers: [] });
+  const sessionId = String(result?.["sessionId"]);
+  await agent.prompt(sessionId, "read a.txt");
+  const listed = async (hermes: object): Promise<readonly unknown[]> => {
+    const list = await agent.request("session/list", { cwd: agent.cwd, _meta: { hermes } });
+    const sessions = list.result?.["sessions"] as readonly { sessionId: string }[] | undefined;
+    return (sessions ?? []).map((session) => session.sessionId);
+  };
+  const found = async (worktrees: boolean): Promise<unknown> => {
+    const search = { query: "read", cwd: agent.cwd, worktrees };
+    return (await agent.request("_hermes/session/search", search)).result?.["hits"];
+  };
+  await expect.poll(() => listed({ worktrees: true })).toEqual([sessionId]);
+  expect([await listed({}), await found(false)]).toEqual([[], []]);
+  expect(await found(true)).toEqual([expect.objectContaining({ sessionId, cwd: path })]);
+  const load = async (hermes: object, cwd = agent.cwd): Promise<readonly [unknown, boolean]> => {
+    const loaded = await agent.request("session/load", { sessionId, cwd, mcpServers: [], _meta: { hermes } });
+    const meta = loaded.result?.["_meta"] as { hermes?: { worktree?: string } } | undefined;
+    return [meta?.hermes?.worktree, (await answer(sessionId, "/worktree")).includes("(here)")];
+  };
+  symlinkSync(agent.cwd, join(agent.home, "link"));
+  for (const cwd of [agent.cwd, join(agent.home, "link")])
+    expect(await load({ inWorktree: true }, cwd)).toEqual([path, true]);
+  expect(await load({ inWorktree: true }, agent.home)).toEqual([undefined, false]);
+  expect(await load({}, path)).toEqual([undefined, true]);
+  const inFork = async (cwd = agent.cwd): Promise<string> => {
+    const _meta = { hermes: { inWorktree: true } };
+    const fork = await agent.request("session/fork", { sessionId, cwd, mcpServers: [], _meta });
+    return answer(String(fork.result?.["sessionId"]), "/worktree");
+  };
+  expect(await inFork()).toContain("(here)");
+  const elsewhere = await inFork(agent.home); // which is no repository of that worktree
+  expect(elsewhere).not.toContain("(here)");
+  expect(elsewhere).not.toContain("This session was in");
+  await answer(sessionId, "/worktree discard confirm");
+  expect((await agent.prompt(sessionId, "read a.txt")).error).toMatchObject({ data: { kind: "folder-gone" } });
+  expect(await answer(sessionId, "/model")).toContain("offline");
+  expect(await inFork()).toContain("There are no worktrees of sessions.");
+  expect(await load({ inWorktree: true })).toEqual([undefined, false]);
+  expect(await answer(sessionId, "read a.txt")).toContain("one");
 });

@@ -25,7 +25,7 @@ type Bench = { readonly model: ModelServer; readonly agent: AIAgent; readonly st
 
 export async function measureDelegation(): Promise<readonly Row[]> {
   const firstRequest = await withBench({}, timeToFirstRequest);
-  const memory = await withBench({ delegation: { maxConcurrent: OPEN } }, memoryOfChildren);
+  const memory = await withBench({ delegation: { maxConcurrentChildren: OPEN } }, memoryOfChildren);
   const alone = await withBench({}, timeAlone);
   const together = await withBench({}, timeTogether);
   const trivial = await withBench({}, timeOfTrivialTasks);

@@ -138,7 +138,6 @@ export class FedPanel {
     this.log.push({
       kind: "session",
       sessionId: SESSION_ID,
-      cwd: agent.cwd,
       agentName: "Hermes",
       configOptions: [],
       commands: [],

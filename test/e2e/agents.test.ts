@@ -20,7 +20,8 @@ function commit(workspace: string): void {
 describe("sessions side by side", () => {
   let window: VSCodeWindow;
   const row = (text: string) => window.page.locator(".part.sidebar .monaco-list-row", { hasText: text });
-  const action = (of: string, name: string) => row(of).getByRole("button", { name });
+  const press = (of: string, name: string, effect: () => Promise<unknown>) =>
+    window.clickInRow(row(of), row(of).getByRole("button", { name }), effect);
 
   beforeAll(async () => {
     window = await VSCodeWindow.open({ name: "agents", files: { "a.txt": "one\ntwo\n" }, prepare: commit });
@@ -29,9 +30,9 @@ describe("sessions side by side", () => {
 
   pictureOfFailure(() => window);
 
-  const mergeWorktree = async (): Promise<void> => {
+  const mergeWorktree = async (branch: string): Promise<void> => {
     await window.runCommand("Hermes: Manage Worktrees…");
-    await window.quickInput.getByText("hermes/").click();
+    await window.quickInput.getByText(branch).click();
     const preview = window.page.locator(".tab", { hasText: "Changes of hermes/" });
     await preview.waitFor();
     await window.picture("worktree-end");
@@ -63,17 +64,15 @@ describe("sessions side by side", () => {
   });
 
   test("a request is answered, edits are undone and a turn is stopped from the row of the session", async () => {
-    await row("touch asked.txt").hover();
-    await action("touch asked.txt", "Answer").click();
-    await window.quickInput.getByText("Allow Once").click();
+    const once = window.quickInput.getByText("Allow Once");
+    await press("touch asked.txt", "Answer", () => once.waitFor({ timeout: 4_000 }));
+    await once.click();
     await expect.poll(() => window.hasFile("asked.txt")).toBe(true);
-    await row("replace one").hover();
-    await action("replace one", "Undo All of Its Edits").click();
+    const isGone = (of: string, what: string) => () =>
+      row(of).filter({ hasText: what }).waitFor({ state: "detached", timeout: 4_000 });
+    await press("replace one", "Undo All of Its Edits", isGone("replace one", "to review"));
     await expect.poll(() => window.readFile("a.txt")).toBe("one\ntwo\n");
-    await row("replace one").filter({ hasText: "to review" }).waitFor({ state: "detached" });
-    await row("until test").hover();
-    await action("until test", "Stop").click();
-    await row("until test").filter({ hasText: "works" }).waitFor({ state: "detached" });
+    await press("until test", "Stop", isGone("until test", "works"));
     await row("until test").click();
     await window.panel.locator(".bubble", { hasText: "until test" }).waitFor();
   });
@@ -98,7 +97,10 @@ describe("sessions side by side", () => {
     const path = `${window.workspace}.worktrees/replace-one-with-one-in-a-txt`;
     await window.panel.locator(".bubble", { hasText: "replace one with ONE" }).waitFor();
     await window.keepButton.waitFor();
-    await window.panel.locator(".transcript").getByText(`This session works in ${path}.`).waitFor();
+    await window.panel
+      .locator(".transcript")
+      .getByText(/^This session works in workspace\.worktrees.replace-one-with-one-in-a-txt\./)
+      .waitFor();
     await row("replace one").filter({ hasText: "hermes/replace-one" }).waitFor();
     await window.picture("worktree-session");
     expect([readFileSync(join(path, "a.txt"), "utf8"), window.readFile("a.txt")]).toEqual(["ONE\ntwo\n", "one\ntwo\n"]);
@@ -110,9 +112,26 @@ describe("sessions side by side", () => {
     const page = await opened;
     await expect.poll(() => decodeURIComponent(page.url())).toContain(`folder=${path}`);
     await page.close();
-    await mergeWorktree();
+    await window.newSession();
+    await row("hermes/replace-one").click();
+    await window.panel.locator(".bubble", { hasText: "replace one with ONE" }).waitFor();
+    await window.send("run pwd");
+    await window.panel.locator(".terminal-output", { hasText: path }).waitFor();
+    await mergeWorktree("hermes/replace-one-with-one-in-a-txt");
     await expect.poll(() => window.readFile("a.txt")).toBe("ONE\ntwo\n");
     await expect.poll(() => existsSync(path)).toBe(false);
+  });
+
+  test("a session whose worktree is gone says so at the next message, and goes on in the main folder", async () => {
+    await window.send("run echo here: $PWD");
+    await window.panel
+      .getByRole("alert")
+      .getByText(/^The folder of this session is gone: workspace\.worktrees/)
+      .waitFor();
+    await window.pictures("worktree-gone", ["dark", "light", "high-contrast"]);
+    await window.panel.getByRole("button", { name: "Go On in the Main Folder" }).click();
+    await window.panel.locator(".terminal-output", { hasText: `here: ${window.workspace}` }).waitFor();
+    expect(await window.panel.locator(".bubble").count()).toBe(3);
   });
 
   test("conflicts of a merge go to a session in the worktree", async () => {
@@ -121,15 +140,15 @@ describe("sessions side by side", () => {
     writeFileSync(join(path, "a.txt"), "eins\ntwo\n");
     writeFileSync(join(window.workspace, "a.txt"), "uno\ntwo\n");
     git(window.workspace, "commit", "-qam", "uno");
-    await mergeWorktree();
+    await mergeWorktree("hermes/again");
     await window.page.getByRole("button", { name: "Let a Session Resolve Them" }).click();
-    await window.panel.locator(".bubble", { hasText: "resolve the conflicts in a.txt" }).waitFor();
+    await window.panel.locator(".bubble", { hasText: "Resolve the conflicts with main" }).waitFor();
     await window.picture("worktree-conflict");
     await window.send("run pwd");
     await window.panel.locator(".terminal-output", { hasText: path }).waitFor();
     expect(git(window.workspace, "status", "--porcelain", "-uno")).toBe("");
     git(path, "merge", "-q", "-X", "ours", "main");
-    await mergeWorktree();
+    await mergeWorktree("hermes/again");
     await expect.poll(() => window.readFile("a.txt")).toBe("eins\ntwo\n");
   });
 });

@@ -82,13 +82,13 @@ describe("permissions, questions, stop and restart", () => {
     await window.pictures("permission");
     expect(await window.notifications.count()).toBe(0);
     await card().getByRole("button", { name: "Allow Once" }).click();
-    await expect.poll(() => window.hasFile("a.txt"), { timeout: 20_000 }).toBe(false);
+    await expect.poll(() => window.hasFile("a.txt")).toBe(false);
     await card().waitFor({ state: "detached" });
   });
 
   test("always adds a row to the settings, which holds until the user removes it", async () => {
     const make = (): void => writeFileSync(join(window.workspace, "c.txt"), "");
-    const isGone = () => expect.poll(() => window.hasFile("c.txt"), { timeout: 20_000 }).toBe(false);
+    const isGone = () => expect.poll(() => window.hasFile("c.txt")).toBe(false);
     make();
     await window.send("run rm c.txt");
     await card().getByRole("button", { name: "Always allow" }).click();
@@ -137,7 +137,7 @@ describe("permissions, questions, stop and restart", () => {
     await window.panel.getByRole("button", { name: "Stop" }).click();
     await window.panel.getByText("Stopped").first().waitFor();
     await window.send("create b.txt with hello");
-    await expect.poll(() => window.hasFile("b.txt"), { timeout: 20_000 }).toBe(true);
+    await expect.poll(() => window.hasFile("b.txt")).toBe(true);
   });
 
   test("a restarted agent continues the session", async () => {
@@ -145,6 +145,6 @@ describe("permissions, questions, stop and restart", () => {
     await window.panel.getByText("create b.txt with hello").first().waitFor();
     await window.composer.waitFor();
     await window.send("read b.txt");
-    await expect.poll(() => window.panel.getByText("1|hello").count(), { timeout: 20_000 }).toBeGreaterThan(0);
+    await expect.poll(() => window.panel.getByText("1|hello").count()).toBeGreaterThan(0);
   });
 });

@@ -46,19 +46,34 @@ describe("editor actions", () => {
     await window.panel.getByText("A comma is missing.", { exact: true }).waitFor();
     const asked = stringify(model.requests.at(-1)?.body.messages.at(-1));
     expect(asked).toMatch(
-      /"Fix the problem in menu\.json:3\\n\\nFix this problem at the cause.*menu\.json:3:\d+: error: .*open.*close/s,
+      /"Fix menu\.json:3 {2}\\n\\nFix what is reported below.*menu\.json:3:\d+: error: .*open.*close/s,
     );
   });
 
-  test("an instruction at the cursor becomes an edit that is reviewed in the file", async () => {
+  test("an instruction at the cursor becomes an edit under review, with the answer and a field for more at the line", async () => {
+    const { keyboard } = window.page;
+    const thread = window.page.locator(".review-widget");
+    const focusedField = thread.locator(".monaco-editor.focused");
     await window.runCommand("View: Focus Active Editor Group");
-    await window.page.keyboard.press("Control+Alt+J");
+    await keyboard.press("Control+Alt+J");
+    await focusedField.waitFor();
     model.script(callTools(EDIT), say("Added the comma."));
-    await window.quickInput.locator("input").first().fill("Add the comma");
-    await window.page.keyboard.press("Enter");
-    await window.lens("Keep").first().waitFor();
-    await window.lens("Stop").waitFor({ state: "detached" });
+    await keyboard.type("Add the comma");
+    await keyboard.press("Enter");
+    await thread.getByText("Added the comma.", { exact: true }).waitFor();
     expect(window.readFile("menu.json")).toContain('"open": true,\n');
+    expect(await window.page.locator(".comments-panel").count()).toBe(0);
+    await window.panel.locator(".background-line").waitFor({ state: "detached" });
+    await window.pictures("edit-at-cursor", ["light", "dark", "high-contrast"]);
+    await thread.getByRole("button", { name: "Follow up…" }).click();
+    await focusedField.waitFor();
+    model.script(say("It separates the entries."));
+    await keyboard.type("Why?");
+    await keyboard.press("Enter");
+    await thread.getByText("It separates the entries.", { exact: true }).waitFor();
+    expect(stringify(model.requests.at(-1)?.body.messages)).toContain("Added the comma.");
+    await window.lens("Keep").first().click();
+    await thread.waitFor({ state: "detached" });
   });
 
   test("the button in Source Control writes the commit message", async () => {
@@ -67,6 +82,8 @@ describe("editor actions", () => {
     git("add", ".");
     await window.runCommand("Source Control: Focus on Changes View");
     model.script(say("Separate the entries of the menu"));
+    // The buttons of a section are there while the pointer or the focus is in it.
+    await window.page.locator(".pane-header", { hasText: "Changes" }).first().hover();
     await window.page.getByRole("button", { name: "Write Commit Message" }).click();
     await window.page.locator(".scm-editor", { hasText: "Separate the entries of the menu" }).waitFor();
     expect(stringify(model.requests.at(-1)?.body.messages)).toContain("diff --git a/menu.json b/menu.json");

@@ -28,11 +28,11 @@ describe("the main job, in the packaged extension without key or network", () =>
   });
 
   test("finds the edit on disk", async () => {
-    await expect.poll(() => window.readFile("a.txt"), { timeout: 20_000 }).toBe(EDITED);
+    await expect.poll(() => window.readFile("a.txt")).toBe(EDITED);
   });
 
   test("sees a card for the edit and one for the command, both completed", async () => {
-    await expect.poll(() => window.toolCalls("completed").count(), { timeout: 20_000 }).toBe(2);
+    await expect.poll(() => window.toolCalls("completed").count()).toBe(2);
     expect(await window.toolCalls().count()).toBe(2);
     await window.toolCalls("completed").filter({ hasText: "a.txt" }).first().waitFor();
     await window.toolCalls("completed").filter({ hasText: "cat a.txt" }).waitFor();
@@ -40,7 +40,7 @@ describe("the main job, in the packaged extension without key or network", () =>
 
   test("sees the command's output in a terminal of VS Code", async () => {
     await window.runCommand("Terminal: Focus Terminal");
-    await expect.poll(() => window.terminal.textContent(), { timeout: 20_000 }).toMatch(/one\s*TWO\s*three/);
+    await expect.poll(() => window.terminal.textContent()).toMatch(/one\s*TWO\s*three/);
     await window.pictures("main-job", ["light", "dark", "high-contrast"]);
   });
 
@@ -57,7 +57,7 @@ describe("the main job, in the packaged extension without key or network", () =>
     await expect.poll(() => window.diffEditor.textContent()).toContain("TWO");
     await window.pictures("review");
     await window.runCommand("Hermes: Undo Hunk");
-    await expect.poll(() => window.readFile("a.txt"), { timeout: 20_000 }).toBe(ORIGINAL);
+    await expect.poll(() => window.readFile("a.txt")).toBe(ORIGINAL);
     await window.keepButton.waitFor({ state: "detached" });
   });
 

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { projectFolder } from "../../scripts/project.ts";
-import { fail, type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
+import { fail, hold, type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
 import { pictureOfFailure, VSCodeWindow } from "../support/vscode-browser.ts";
 
 const KEY = "sk-live-key-123456";
@@ -74,6 +74,7 @@ describe("keys and models in VS Code", () => {
 
   test("the key outlives a reload of the window", async () => {
     expect(readFileSync(join(window.home, ".env"), "utf8")).toBe(`HERMES_API_KEY=${KEY}\n`);
+    expect(readFileSync(join(window.home, "config.yaml"), "utf8")).toContain(model.baseUrl); // for the command line
     await window.reload();
     await window.openPanel();
     await window.panel.getByText("hello with a key").first().waitFor();
@@ -110,6 +111,38 @@ describe("keys and models in VS Code", () => {
     await window.quickInput.getByText("gpt-4.1", { exact: true }).first().click();
     await expect.poll(() => picker().textContent()).toContain("gpt-4.1");
     await window.page.locator(".statusbar-item", { hasText: "gpt-4.1" }).waitFor();
+  });
+
+  test("a queued message comes before the next turn of a goal, which then goes on", async () => {
+    const verdict = (completeness: number) =>
+      say(JSON.stringify({ correctness: 1, completeness, confidence: 1, missing_aspects: [], reason: "Seen." }));
+    await window.newSession();
+    const gate = hold();
+    model.script({ parts: [gate.part, { type: "text", text: "A part." }] }, verdict(0), say("An answer."), verdict(1));
+    const asked = model.nextRequest();
+    await window.send("/goal Write it");
+    await asked;
+    await window.send("A question");
+    await window.panel.getByRole("list", { name: "Queued messages" }).getByText("A question").waitFor();
+    gate.release();
+    await window.panel.getByText("The goal is reached.").waitFor();
+    await window.panel.getByText("An answer.", { exact: true }).waitFor();
+  });
+
+  test("a plan in a document is carried out after a reload of the window", async () => {
+    await window.newSession();
+    await window.send("/mode plan");
+    model.script(say("1. Read a.txt.\n2. Change it."));
+    await window.send("Plan the change.");
+    await window.panel.getByRole("button", { name: "Edit the Plan" }).click();
+    const lines = window.page.locator(".monaco-editor .view-lines").first();
+    await lines.getByText("Change it.").waitFor();
+    await window.stored(/Untitled-\d/);
+    await window.reload();
+    model.script(say("It is changed and tested."));
+    await window.page.getByRole("button", { name: "Carry Out This Plan" }).first().click();
+    await window.panel.getByText("It is changed and tested.", { exact: true }).waitFor();
+    expect(JSON.stringify(model.requests.at(-1)?.body.messages.at(-1))).toContain("2. Change it.");
   });
 
   // The window is a remote one: its machine has the agents, and the tab of the user hides them.

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { pictureOfFailure, VSCodeWindow } from "../support/vscode-browser.ts";
 
 const TEXT = ["one", "two", "three", "four", "five", "six", "seven", "eight", ""].join("\n");
-const LIMIT = { timeout: 20_000 };
 
 const edit = (old: string, fresh: string, file = "a.txt"): string => `replace ${old} with ${fresh} in ${file}`;
 
@@ -34,7 +33,7 @@ describe("one file in two windows", () => {
     await one.lens("Keep +1 −1").waitFor();
     await other.send(edit("six", "SIX"));
     await other.lens("Keep +1 −1").waitFor();
-    await expect.poll(onDisk, LIMIT).toBe(TEXT.replace("two", "TWO").replace("six", "SIX"));
+    await expect.poll(onDisk).toBe(TEXT.replace("two", "TWO").replace("six", "SIX"));
     await line(one, "SIX").waitFor();
     await line(other, "TWO").waitFor();
     expect(await one.lens("Keep").count()).toBe(1);
@@ -43,7 +42,7 @@ describe("one file in two windows", () => {
 
   test("undo in one window keeps the other's edit and its review", async () => {
     await one.lens("Undo").click();
-    await expect.poll(onDisk, LIMIT).toBe(TEXT.replace("six", "SIX"));
+    await expect.poll(onDisk).toBe(TEXT.replace("six", "SIX"));
     await one.lens("Undo").waitFor({ state: "detached" });
     await line(other, "two").waitFor();
     await other.lens("Keep +1 −1").waitFor();
@@ -59,7 +58,7 @@ describe("one file in two windows", () => {
     await other.page.keyboard.type("mine ");
     await line(other, "mine one").waitFor();
     await one.send(edit("four", "FOUR and more", "b.txt"));
-    await expect.poll(disk, LIMIT).toBe(TEXT.replace("four", "FOUR and more"));
+    await expect.poll(disk).toBe(TEXT.replace("four", "FOUR and more"));
     await line(one, "FOUR and more").waitFor();
     await other.send(edit("eight", "EIGHT", "b.txt"));
     await line(other, "EIGHT").waitFor();
@@ -69,7 +68,7 @@ describe("one file in two windows", () => {
     await other.notifications.filter({ hasText: "The content of the file is newer" }).waitFor();
     expect(disk()).toBe(TEXT.replace("four", "FOUR and more"));
     await one.lens("Undo").click();
-    await expect.poll(disk, LIMIT).toBe(TEXT);
+    await expect.poll(disk).toBe(TEXT);
     await line(other, "mine one").waitFor();
   });
 });

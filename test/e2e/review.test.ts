@@ -47,14 +47,14 @@ describe("review after the edits have landed", () => {
    */
   const areLeft = (hunks: number) =>
     expect
-      .poll(() => window.lens(" of ").allTextContents(), { timeout: 60_000 })
+      .poll(() => window.lens(" of ").allTextContents())
       .toEqual(Array.from({ length: hunks }, (_, index) => expect.stringContaining(`(${index + 1} of ${hunks})`)));
 
   test("the file is open with its hunks marked, and the removed text beside them", async () => {
     await window.send(edit(FIRST));
-    await expect.poll(() => window.readFile("shop.py"), { timeout: 20_000 }).toContain(FIRST.new);
+    await expect.poll(() => window.readFile("shop.py")).toContain(FIRST.new);
     await window.send(edit(SECOND));
-    await expect.poll(() => window.readFile("shop.py"), { timeout: 20_000 }).toContain(SECOND.new);
+    await expect.poll(() => window.readFile("shop.py")).toContain(SECOND.new);
     await window.lens("Keep +1 −1").nth(1).waitFor();
     await window.editor.getByText("Next (1 of 2)").waitFor();
     await window.pictures("review-after");
@@ -73,9 +73,7 @@ describe("review after the edits have landed", () => {
 
   test("undo above a hunk restores its old lines and leaves the other hunk", async () => {
     await window.lens("Undo").first().click();
-    await expect
-      .poll(() => window.readFile("shop.py"), { timeout: 20_000 })
-      .toBe(SOURCE.replace(SECOND.old, SECOND.new));
+    await expect.poll(() => window.readFile("shop.py")).toBe(SOURCE.replace(SECOND.old, SECOND.new));
     await window.lens("Undo").nth(1).waitFor({ state: "detached" });
   });
 
@@ -115,7 +113,7 @@ describe("review after the edits have landed", () => {
     await window.openPanel();
     await window.newSession();
     await window.send(edits.join(" then "));
-    await expect.poll(() => window.readFile("a.txt"), { timeout: 60_000 }).toBe(linesWith(...NUMBERS));
+    await expect.poll(() => window.readFile("a.txt")).toBe(linesWith(...NUMBERS));
     await areLeft(6);
     await window.editor.locator(".view-line", { hasText: "top" }).click();
     await window.editor.locator(".monaco-editor.focused").first().waitFor();
@@ -128,7 +126,7 @@ describe("review after the edits have landed", () => {
     await caretIsAt(5);
     await press(UNDO);
     await areLeft(5);
-    await expect.poll(() => window.readFile("a.txt"), { timeout: 20_000 }).toContain("two");
+    await expect.poll(() => window.readFile("a.txt")).toContain("two");
     await press(PREVIOUS);
     await caretIsAt(2);
     await press(KEEP);
@@ -139,9 +137,7 @@ describe("review after the edits have landed", () => {
   test("four keys at once act as four keys in a row", async () => {
     for (const key of [NEXT, UNDO, NEXT, KEEP]) await press(key);
     await areLeft(2);
-    await expect
-      .poll(() => window.readFile("a.txt"), { timeout: 20_000 })
-      .toBe(linesWith("one", "four", "five", "six"));
+    await expect.poll(() => window.readFile("a.txt")).toBe(linesWith("one", "four", "five", "six"));
     await caretIsAt(11);
     await press(NEXT);
     await caretIsAt(14);
@@ -179,7 +175,7 @@ describe("review before anything is written", () => {
     await window.lens("Reject").first().click();
     await window.lens("Accept +1 −1").nth(1).waitFor({ state: "detached" });
     await window.lens("Accept +1 −1").click();
-    await expect.poll(() => window.readFile("list.txt"), { timeout: 20_000 }).toBe("a\nb\nc\nd\nA\n");
+    await expect.poll(() => window.readFile("list.txt")).toBe("a\nb\nc\nd\nA\n");
     await window.panel.getByText("the user accepted 1 of 2 changes").first().waitFor();
     await window.diffEditor.waitFor({ state: "detached" });
   });
@@ -197,8 +193,6 @@ describe("review before anything is written", () => {
     expect(window.readFile("list.txt")).toBe("a\nb\nc\nd\nA\n");
     await window.send(edit(SECOND));
     await window.lens("Accept +1 −1").first().click();
-    await expect
-      .poll(() => window.readFile("shop.py"), { timeout: 20_000 })
-      .toBe(SOURCE.replace(SECOND.old, SECOND.new));
+    await expect.poll(() => window.readFile("shop.py")).toBe(SOURCE.replace(SECOND.old, SECOND.new));
   });
 });

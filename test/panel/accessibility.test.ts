@@ -132,7 +132,7 @@ describe("the panel passes the checks of axe", () => {
     await passes();
   });
 
-  test("keeps the edits to review and their buttons in sight in a low window, as at 200 %", async () => {
+  test("keeps the edits to review and their buttons in sight in a low window, as at 200%", async () => {
     const review = ["a.ts", "b.ts"].map((path) => {
       return { path, label: path, isWaiting: false, pendingHunks: 1, added: 2, removed: 1 };
     });

@@ -239,7 +239,7 @@ describe("context of a message", () => {
     await expect.poll(names).toEqual(["File: private.ts"]);
   });
 
-  test("the button opens the list, which names its state, and Escape closes it", async () => {
+  test("the button opens the list, which names its state, Enter that waited for it sends without a match, and Escape closes it", async () => {
     await composer().fill("why");
     await panel().page.getByRole("button", { name: "Add Context" }).click();
     expect(await composer().inputValue()).toBe("why @");
@@ -248,6 +248,13 @@ describe("context of a message", () => {
     await panel().page.getByText("Still indexing the workspace…").waitFor();
     await panel().page.keyboard.type("zz");
     await expect.poll(() => search()?.query).toBe("zz");
+    await panel().tell({ type: "mentions", id: search()?.id ?? 0, items: [], isComplete: false });
+    await panel().page.keyboard.press("Enter");
+    expect(posted("prompt")).toEqual([]);
+    await answer();
+    await expect.poll(() => posted("prompt")).toEqual([{ type: "prompt", text: "why @zz" }]);
+    await composer().fill("why @zz");
+    await panel().page.keyboard.press("End");
     await answer();
     await panel().page.getByText("No match").waitFor();
     await panel().page.keyboard.press("Escape");

@@ -371,9 +371,10 @@ describe("next steps in the panel", () => {
     await bar.waitFor();
     await pictures("plan-bar");
     await button("Approve Each Edit").click();
-    await expect.poll(posted).toEqual({ type: "prompt", text: "/carry-out ask" });
+    const plan = content.text;
+    await expect.poll(posted).toEqual({ type: "prompt", text: "/carry-out ask", plan });
     await button("Carry Out").click();
-    await expect.poll(posted).toEqual({ type: "prompt", text: "/carry-out" });
+    await expect.poll(posted).toEqual({ type: "prompt", text: "/carry-out code", plan });
     await button("Edit the Plan").click();
     await expect.poll(posted).toEqual({ type: "open-plan", text: "1. Read the parser.\n2. Change it." });
     await button("Keep Planning").click();

@@ -1,3 +1,4 @@
+import type { SessionConfigOption } from "@zed-industries/agent-client-protocol";
 import { afterEach, describe, expect, test } from "vitest";
 import type { HermesTask } from "../../agent-core/protocol/delegation.ts";
 import type { HistoryItem, PanelEvent, WorkspaceFacts } from "../../agent-core/protocol/panel-events.ts";
@@ -136,7 +137,7 @@ describe("a German panel", () => {
         { id: "q2", text: "Dann die Doku", state: "waiting" },
       ],
     });
-    const verdicts = panel().page.getByText("Angepasst und erneut versucht");
+    const verdicts = panel().page.getByText("Überarbeitet und erneut versucht");
     // A fold has folds in it.
     const opened = (): Promise<boolean> =>
       panel()
@@ -162,6 +163,33 @@ describe("a German panel", () => {
     await shown("9k ein");
     await isGermanAndFits("context");
     await panel().page.keyboard.press("Escape");
+  });
+
+  test("on a plan, and in a session whose worktree is gone", async () => {
+    await panel().reset();
+    const modes = ["ask", "code", "plan", "auto"].map((value) => ({ value, name: value }));
+    const mode = { id: "mode", name: "Modus", category: "mode", type: "select", currentValue: "plan", options: modes };
+    await panel().update(
+      { sessionUpdate: "config_option_update", configOptions: [mode as SessionConfigOption] },
+      { sessionUpdate: "available_commands_update", availableCommands: [{ name: "carry-out", description: "" }] },
+    );
+    await panel().feed(prompt);
+    const plan = { type: "text", text: "1. Lies den Parser.\n2. Ändere ihn." } as const;
+    await panel().update({ sessionUpdate: "agent_message_chunk", content: plan });
+    await panel().feed({ kind: "turn-end", stopReason: "end_turn" });
+    await shown("Plan bearbeiten");
+    await isGermanAndFits("plan");
+    const folder = "laden.worktrees/repariere-den-mittelwert-der-preise";
+    const bundle = readBundle("de");
+    const inFolder = (text: string): string => String(bundle[text]).replace("{0}", folder);
+    const where = inFolder("This session works in {0}. Manage Worktrees… merges or ends it.");
+    await panel().feed(
+      { kind: "notice", severity: "info", text: where },
+      { kind: "prompt", id: "p2", text: "Und die Doku" },
+      { kind: "turn-end", error: inFolder("The folder of this session is gone: {0}"), fault: "folder-gone" },
+    );
+    await shown("nicht mehr");
+    await isGermanAndFits("folder-gone");
   });
 
   test("on requests, after an error, and before a restore", async () => {
@@ -217,6 +245,7 @@ describe("a German panel", () => {
   test("on the list of sessions and the page of extensions", async () => {
     await command("show-sessions");
     const sessions = [stored("s1", "Mittelwert", { shelf: "pinned" }), stored("s2", "Projekt", { isCurrent: true })];
+    sessions.push(stored("s3", "Neue Preise", { folder: "/home/ada/laden.worktrees/repariere-den-mittelwert" }));
     const page = { query: "", everywhere: false, isArchive: false, sessions, hasMore: true, isLoading: false };
     await panel().tell({
       type: "history",
@@ -233,7 +262,7 @@ describe("a German panel", () => {
       { ...one, id: "a", name: "ablage", state: "on", actions: ["disable"], tools: [{ name: "read", on: false }] },
       { ...one, id: "b", name: "notes", state: "needs-consent", actions: ["allow", "disable"] },
     ] as const;
-    await facts({ extensions: [{ sessionId: "s3", items }] });
+    await facts({ extensions: [{ sessionId: "s4", items }] });
     await shown("Zustimmung nötig");
     await isGermanAndFits("extensions");
   });

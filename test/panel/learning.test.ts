@@ -43,7 +43,7 @@ describe("the learning page", () => {
     await learning().show(learningSample, "report");
     await learning().pictures("learning-report");
     const figures = learning().page.getByRole("list", { name: "Figures" });
-    expect(await figures.getByRole("listitem").first().textContent()).toBe("Success: 85 % of 38 cases · usually 70 %");
+    expect(await figures.getByRole("listitem").first().textContent()).toBe("Success: 85% of 38 cases · usually 70%");
     expect(await figures.getByRole("listitem").last().textContent()).toMatch(
       /^Cost: \$3\.\d\d, \$0\.21 of it for learning/,
     );
@@ -52,7 +52,7 @@ describe("the learning page", () => {
   test("a regression leads to its sessions", async () => {
     await learning().show(learningSample, "report");
     const worse = learning().page.getByRole("region", { name: "Worse than before" });
-    expect(await worse.textContent()).toContain("Tool errors of terminal: 4 % → 25 %, of 88 cases");
+    expect(await worse.textContent()).toContain("Tool errors of terminal: 4% → 25%, of 88 cases");
     await worse.getByRole("button").first().click();
     expect(last()).toEqual({ type: "open-session", sessionId: "20261123_140300_0a1b2c3d" });
   });
@@ -62,7 +62,7 @@ describe("the learning page", () => {
     if (newest === undefined) throw new Error("The sample has reports.");
     const rates = [{ name: "task_success_rate", value: 1, n: 3, baseline: 0.2 }];
     await learning().show({ ...learningSample, reports: [{ ...newest, rates }] }, "report");
-    expect(await learning().page.getByText("Success: 100 % of 3 cases · too few to tell").count()).toBe(1);
+    expect(await learning().page.getByText("Success: 100% of 3 cases · too few to tell").count()).toBe(1);
   });
 
   test("lists what was learnt: what waits for the user first, with reason, sessions, use and actions", async () => {
@@ -172,7 +172,7 @@ describe("the learning page", () => {
 
   test("skills have version, state, score and uses", async () => {
     await learning().show(learningSample, "skills");
-    expect(await row("s-1").textContent()).toContain("Version 3 · active · everywhere · score 86 % from 14 uses");
+    expect(await row("s-1").textContent()).toContain("Version 3 · active · everywhere · score 86% from 14 uses");
     expect(await row("s-2").textContent()).toContain("Version 1 · on trial · prices · no score yet, 2 uses");
     expect(await row("s-3").textContent()).toContain("retired");
     await learning().pictures("learning-skills");

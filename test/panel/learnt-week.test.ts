@@ -139,7 +139,7 @@ test("the report and the skill come from the sessions of the week", async () => 
   expect(await learning.page.getByText("Corrections a task: ").first().textContent()).toContain("of 8 cases");
   await show("Skills");
   const text = await row("publish-prices: Publish the price list.").textContent();
-  expect(text).toContain("Version 1 · on trial · workspace · score 100 % from 1 use");
+  expect(text).toContain("Version 1 · on trial · workspace · score 100% from 1 use");
   await learning.pictures("week-skills");
 });
 

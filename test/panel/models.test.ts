@@ -102,7 +102,7 @@ describe("first run, keys and the model picker", () => {
     await panel().page.getByText("hello again").first().waitFor();
     await panel().reload();
     await panel().page.getByText("hello again").first().waitFor();
-    await expect.poll(() => picker().textContent(), { timeout: 20_000 }).toContain("gpt-4.1");
+    await expect.poll(() => picker().textContent()).toContain("gpt-4.1");
   });
 });
 

@@ -145,7 +145,7 @@ export class TerminalProgram {
       if (typeof expected === "string") return text.includes(expected);
       return typeof expected === "function" ? expected(text) : expected.test(text);
     };
-    const end = performance.now() + 20_000;
+    const end = performance.now() + 60_000;
     while (!isShown(this.text)) {
       if (performance.now() > end)
         throw new Error(
@@ -157,7 +157,7 @@ export class TerminalProgram {
 
   /** Types the keys again and again until the condition holds: those that come too early count for nothing. */
   async untilTyped(keys: string, isReached: () => boolean): Promise<void> {
-    const end = performance.now() + 20_000;
+    const end = performance.now() + 60_000;
     while (!isReached()) {
       if (performance.now() > end) throw new Error(`The keys ${keys} changed nothing:\n${this.text}`);
       await delay(REPEAT_MS);

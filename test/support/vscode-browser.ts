@@ -18,7 +18,7 @@ import { type Theme, themes } from "./panel/panel-theme.ts";
 const START_LIMIT_MS = 60_000;
 
 /** A locator that finds nothing in this time means that the step before it failed. */
-const STEP_LIMIT_MS = 20_000;
+const STEP_LIMIT_MS = 60_000;
 
 /** Options of a window. */
 export type WindowOptions = {
@@ -145,7 +145,7 @@ export class VSCodeWindow {
       .getByText(title, { exact: true });
     const deadline = Date.now() + START_LIMIT_MS;
     // The palette lists the commands that are known when it opens; an extension may add its commands later.
-    for (;;) {
+    for (let timeout = 500; ; timeout = Math.min(2 * timeout, 4_000)) {
       await this.page.keyboard.press("F1");
       // Text goes to where the keyboard is, which may still be the panel when the palette is already visible.
       // The palette closes when an editor or a view that opens takes the focus.
@@ -154,7 +154,8 @@ export class VSCodeWindow {
         .first()
         .waitFor({ timeout: 4_000 })
         .then(() => input.fill(`>${title}`, { timeout: 4_000 }))
-        .then(() => row.first().click({ timeout: 4_000 }))
+        .then(() => row.first().waitFor({ timeout }))
+        .then(() => row.first().click({ timeout: 10_000 }))
         .then(
           () => true,
           () => false,
@@ -194,6 +195,24 @@ export class VSCodeWindow {
   async send(prompt: string): Promise<void> {
     await this.composer.fill(prompt);
     await this.composer.press("Enter");
+  }
+
+  /**
+   * Clicks a button that a row of a list has while the pointer is over it, until `effect`, which waits some seconds for
+   * what the button does, resolves: VS Code may draw the row anew between the pointer's arrival and the click.
+   */
+  async clickInRow(row: Locator, button: Locator, effect: () => Promise<unknown>): Promise<void> {
+    const succeeds = (step: () => Promise<unknown>): Promise<boolean> =>
+      step().then(
+        () => true,
+        () => false,
+      );
+    const deadline = Date.now() + START_LIMIT_MS;
+    do {
+      if (Date.now() > deadline) throw new Error(`Without effect: ${button}`);
+      await this.page.mouse.move(0, 0); // a row that is new below a pointer at rest does not notice it
+      await succeeds(() => row.hover({ timeout: 4_000 }).then(() => button.click({ timeout: 4_000 })));
+    } while (!(await succeeds(effect)));
   }
 
   /** Tool cards of the conversation; `status` is ACP's: pending, in_progress, completed, failed. */

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { t } from "../texts.ts";
-import { Icon } from "../views/icon.tsx";
+import { Button, Icon } from "../views/icon.tsx";
 import { onKeys } from "../views/keys.ts";
 
 type ActionButtonsProps<Action extends string> = {
@@ -78,12 +78,12 @@ function Confirm({ question, yes, act, ask }: ConfirmProps) {
   return (
     <fieldset class="learning-actions" aria-label={yes} onKeyDown={onKeys({ Escape: () => ask(false) })}>
       <span>{question}</span>
-      <button type="button" class="button button-small button-primary" onClick={confirm}>
+      <Button kind="primary" isSmall onClick={confirm}>
         {yes}
-      </button>
-      <button type="button" class="button button-small button-secondary" ref={cancel} onClick={() => ask(false)}>
+      </Button>
+      <Button kind="secondary" isSmall ref={cancel} onClick={() => ask(false)}>
         {t("Cancel")}
-      </button>
+      </Button>
     </fieldset>
   );
 }

@@ -30,18 +30,13 @@ export function rateTitle(name: string): string {
   return TITLES[name] ?? words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** Shares of 1 are shown in percent. */
-function isShare(name: string): boolean {
-  return /_(rate|score)$/.test(name);
-}
-
 export function figure(name: string, value: number): string {
   if (name.startsWith("usd_")) return usdText(value);
   if (name.startsWith("tokens_")) return formatNumber(value);
   if (name.endsWith("_seconds")) return t("{0} s", formatNumber(value, 1));
-  if (!isShare(name)) return formatNumber(value, 2);
-  const percent = value * 100;
-  return t("{0} %", percent.toLocaleString(language, { maximumFractionDigits: percent < 10 ? 1 : 0 }));
+  const isShare = /_(rate|score)$/.test(name);
+  if (!isShare) return formatNumber(value, 2);
+  return value.toLocaleString(language, { style: "percent", maximumFractionDigits: value < 0.1 ? 1 : 0 });
 }
 
 export function usdText(usd: number): string {

@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import type { LearntAction, LearntItem } from "../../agent-core/protocol/learning.ts";
 import { formatNumber, t } from "../texts.ts";
 import { useFocusKept } from "../views/focus-kept.ts";
-import { Icon } from "../views/icon.tsx";
+import { Button, Icon } from "../views/icon.tsx";
 import { ActionButtons } from "./action-buttons.tsx";
 import { figure, momentText } from "./figures.ts";
 import { useLearning } from "./learning-panel.ts";
@@ -50,9 +50,9 @@ export function ItemList({ items }: { readonly items: readonly LearntItem[] }) {
         ))}
       </ul>
       {left > 0 && (
-        <button type="button" class="button button-secondary" onClick={() => setPages(pages + 1)}>
+        <Button kind="secondary" onClick={() => setPages(pages + 1)}>
           {t("Show {0} More ({1} left)", Math.min(PAGE_ROWS, left), formatNumber(left))}
-        </button>
+        </Button>
       )}
     </>
   );
@@ -78,9 +78,9 @@ function ItemRow({ item }: ItemProps) {
         <div class="learning-links">
           <SessionLinks ids={sessions} count={LINKED} />
           {path !== undefined && (
-            <button type="button" class="text-button" title={path} onClick={() => post({ type: "open-item", id })}>
+            <Button title={path} onClick={() => post({ type: "open-item", id })}>
               {t("Open File")}
-            </button>
+            </Button>
           )}
         </div>
         <ItemActions item={item} />

@@ -3,7 +3,7 @@ import type { CronJob, CronRun, CronState } from "../../agent-core/protocol/cron
 import type { JobAction } from "../../agent-core/protocol/learning-page.ts";
 import { t } from "../texts.ts";
 import { useFocusKept } from "../views/focus-kept.ts";
-import { Icon } from "../views/icon.tsx";
+import { Button, Icon } from "../views/icon.tsx";
 import { ActionButtons } from "./action-buttons.tsx";
 import { momentText } from "./figures.ts";
 import { useLearning } from "./learning-panel.ts";
@@ -102,9 +102,7 @@ function RunLine({ run: { state, planned, started, late, summary, sessionId, den
       {summary !== "" && `: ${summary}`}
       {denied.length > 0 && ` ${t("Not allowed, and not run: {0}", denied.join(", "))}`}{" "}
       {sessionId !== undefined && data.value?.titles[sessionId] !== undefined && (
-        <button type="button" class="text-button" onClick={() => post({ type: "open-session", sessionId })}>
-          {t("Open Session")}
-        </button>
+        <Button onClick={() => post({ type: "open-session", sessionId })}>{t("Open Session")}</Button>
       )}
     </p>
   );

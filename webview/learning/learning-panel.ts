@@ -20,21 +20,6 @@ export type LearningHost = {
 /** Last action of the user: it runs, or has ended with this outcome. */
 export type Outcome = { readonly text: string; readonly isError: boolean };
 
-const HOST_MESSAGES: Readonly<Record<LearningHostMessage["type"], true>> = {
-  data: true,
-  failed: true,
-  acted: true,
-  show: true,
-};
-
-const SECTIONS: Readonly<Record<LearningSection, true>> = {
-  report: true,
-  learnt: true,
-  skills: true,
-  jobs: true,
-  settings: true,
-};
-
 export class LearningPanel {
   /** Undefined until the agent has answered. */
   readonly data: Signal<LearningData | undefined> = signal(undefined);
@@ -53,9 +38,7 @@ export class LearningPanel {
 
   readonly post = (message: LearningPageMessage): void => this.#host.postMessage(message);
 
-  /** The window also receives messages of other senders: browser extensions, developer tools. */
-  receive(message: unknown): void {
-    if (!isHostMessage(message)) return;
+  receive(message: LearningHostMessage): void {
     switch (message.type) {
       case "data":
         this.failure.value = undefined;
@@ -117,13 +100,8 @@ function contained(data: LearningData): LearningData {
   );
 }
 
-function isHostMessage(data: unknown): data is LearningHostMessage {
-  if (typeof data !== "object" || data === null || !("type" in data)) return false;
-  return typeof data.type === "string" && Object.hasOwn(HOST_MESSAGES, data.type);
-}
-
 function keptSection(state: unknown): LearningSection {
   const { section }: { readonly section?: unknown } = typeof state === "object" && state !== null ? state : {};
-  const known = (Object.keys(SECTIONS) as LearningSection[]).find((name) => name === section);
+  const known = (Object.keys(SECTION_TITLES) as LearningSection[]).find((name) => name === section);
   return known ?? "report";
 }

@@ -2,7 +2,7 @@
 import { useRef } from "preact/hooks";
 import type { LearningData, LearningSection } from "../../agent-core/protocol/learning-page.ts";
 import { formatNumber, t } from "../texts.ts";
-import { Icon } from "../views/icon.tsx";
+import { Button, Icon } from "../views/icon.tsx";
 import { onKeys } from "../views/keys.ts";
 import { usdText } from "./figures.ts";
 import { JobsSection } from "./jobs-section.tsx";
@@ -42,16 +42,15 @@ function LearnNow({ data: { state } }: DataProps) {
   const isRunning = panel.running.value.has("learn") || state.loops.some((loop) => loop.isRunning);
   const isOff = !state.switches.enabled;
   return (
-    <button
-      type="button"
-      class="button button-primary"
+    <Button
+      kind="primary"
       disabled={isOff}
       aria-disabled={isRunning}
       title={isOff ? t("Learning is off.") : t("Does everything that is due at once.")}
       onClick={() => isRunning || panel.act("learn", { type: "learn" })}
     >
       {isRunning && <Icon name="loading" spin />} {isRunning ? t("Learning…") : t("Learn Now")}
-    </button>
+    </Button>
   );
 }
 
@@ -72,9 +71,9 @@ function Failure({ message }: { readonly message: string }) {
     <div class="learning-banner learning-error" role="alert">
       <Icon name="error" />
       <p dir="auto">{t("The agent did not answer: {0}", message)}</p>
-      <button type="button" class="button button-small button-secondary" onClick={() => panel.retry()}>
+      <Button kind="secondary" isSmall onClick={() => panel.retry()}>
         {t("Try Again")}
-      </button>
+      </Button>
     </div>
   );
 }
@@ -93,9 +92,9 @@ function Obstacle({ data: { state } }: DataProps) {
     <div class="learning-banner">
       <Icon name={obstacle === "off" ? "circle-slash" : "info"} />
       <p>{text}</p>
-      <button type="button" class="button button-small button-secondary" onClick={act}>
+      <Button kind="secondary" isSmall onClick={act}>
         {step}
-      </button>
+      </Button>
     </div>
   );
 }

@@ -1,5 +1,6 @@
 /** Links to sessions by their titles. */
 import { t } from "../texts.ts";
+import { Button } from "../views/icon.tsx";
 import { momentText } from "./figures.ts";
 import { useLearning } from "./learning-panel.ts";
 
@@ -30,14 +31,13 @@ function SessionLink({ id }: { readonly id: string }) {
   const time = timeText(id);
   if (title === undefined) return <span title={t("This session no longer exists.")}>{time}</span>;
   return (
-    <button
-      type="button"
-      class="text-button learning-session"
+    <Button
+      class="learning-session"
       title={title === "" ? undefined : `${title}\n${time}`}
       onClick={() => post({ type: "open-session", sessionId: id })}
     >
       {title === "" ? time : title}
-    </button>
+    </Button>
   );
 }
 

@@ -1,7 +1,7 @@
 /** The switches of the loops. They are stored in config.yaml, so every editor has the same ones. */
 import type { LearningState, LearningSwitch, LoopName, LoopState } from "../../agent-core/protocol/learning.ts";
 import { t } from "../texts.ts";
-import { Icon } from "../views/icon.tsx";
+import { Button, Icon } from "../views/icon.tsx";
 import { momentText } from "./figures.ts";
 import { useLearning } from "./learning-panel.ts";
 
@@ -46,12 +46,10 @@ export function SettingsSection({ state }: { readonly state: LearningState }) {
         ))}
       </ul>
       <div class="learning-links">
-        <button type="button" class="text-button" onClick={() => post({ type: "open-place", place: "config" })}>
-          {t("Open config.yaml")}
-        </button>
-        <button type="button" class="text-button" onClick={() => post({ type: "open-place", place: "folder" })}>
+        <Button onClick={() => post({ type: "open-place", place: "config" })}>{t("Open config.yaml")}</Button>
+        <Button onClick={() => post({ type: "open-place", place: "folder" })}>
           {t("Open the Folder of the Files")}
-        </button>
+        </Button>
       </div>
     </>
   );
@@ -63,7 +61,8 @@ function SwitchRow({ row: { name, title, about }, state, loop }: SwitchProps) {
   const panel = useLearning();
   const isOn = state.switches[name];
   const isRunning = panel.running.value.has(name);
-  const isIdle = name !== "enabled" && !state.switches.enabled;
+  const { enabled, consolidation } = state.switches;
+  const isIdle = name !== "enabled" && (!enabled || (name === "distillation" && !consolidation));
   return (
     <li class={isIdle ? "learning-switch learning-idle" : "learning-switch"}>
       <label>

@@ -204,7 +204,7 @@ export class MarkdownStream {
 
   #blockTokens(text: string): Tokens {
     const tokens: Tokens = [];
-    this.#parser.block.parse(normalize(text), this.#parser, this.#env, tokens);
+    this.#parser.block.parse(text.replaceAll("\u0000", "\ufffd"), this.#parser, this.#env, tokens);
     return tokens;
   }
 
@@ -227,11 +227,6 @@ export class MarkdownStream {
   }
 }
 
-/** Normalises like markdown-it does before it counts lines. Only \r\n changes the length. */
-function normalize(text: string): string {
-  return text.replaceAll("\u0000", "\ufffd");
-}
-
 function lineStarts(text: string): readonly number[] {
   const starts = [0];
   for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
@@ -244,7 +239,8 @@ function fittingLength(text: string, { chars, lines, marks }: TextLimit): number
   for (let line = 0; line < lines && end < text.length; line += 1) {
     const next = text.indexOf("\n", end) + 1 || text.length;
     if (next > chars) return end || lengthInLine(text, chars);
-    if (marks !== undefined) left -= marksIn(text.slice(end, next));
+    const line = text.slice(end, next);
+    if (marks !== undefined) left -= countOf(line, MARKS) + MARKS_OF_DOLLAR * countOf(line, /\$/g);
     if (left < 0 && end > 0) return end;
     end = next;
   }
@@ -255,10 +251,6 @@ function fittingLength(text: string, { chars, lines, marks }: TextLimit): number
 const MARKS = /([*_~`])\1*|[[<|]|:\/\//g;
 /** A dollar sign may begin or end a formula, which has many small elements. */
 const MARKS_OF_DOLLAR = 5;
-
-function marksIn(line: string): number {
-  return countOf(line, MARKS) + MARKS_OF_DOLLAR * countOf(line, /\$/g);
-}
 
 function countOf(text: string, pattern: RegExp): number {
   return text.match(pattern)?.length ?? 0;

@@ -5,6 +5,7 @@ import { memo } from "preact/compat";
 import { useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from "preact/hooks";
 import type { StreamedText } from "../state/streamed-text.ts";
 import { formatNumber, t } from "../texts.ts";
+import { Button } from "../views/icon.tsx";
 import { usePanel } from "../views/panel-context.ts";
 import { addToolbar, highlight } from "./code-blocks.ts";
 import { type MarkdownBlock, MarkdownStream } from "./markdown-stream.ts";
@@ -84,9 +85,9 @@ function FoldedParts({ parts, isOpen, open }: FoldedPartsProps) {
         <Block key={part.id} block={part} parts={[]} leaves={false} />
       ))}
       {!isOpen && (
-        <button type="button" class="text-button" data-hides onClick={open}>
+        <Button data-hides onClick={open}>
           {showText(parts)}
-        </button>
+        </Button>
       )}
     </>
   );
@@ -289,36 +290,8 @@ function observeAgain(block: Element): void {
   if (block.isConnected) viewObserver?.observe(block);
 }
 
-const TAGS = [
-  "p",
-  "br",
-  "hr",
-  "strong",
-  "em",
-  "s",
-  "del",
-  "code",
-  "pre",
-  "blockquote",
-  "ul",
-  "ol",
-  "li",
-  "a",
-  "span",
-  "div",
-  "h1",
-  "h2",
-  "h3",
-  "h4",
-  "h5",
-  "h6",
-  "table",
-  "thead",
-  "tbody",
-  "tr",
-  "th",
-  "td",
-];
+const TAGS =
+  "p br hr strong em s del code pre blockquote ul ol li a span div h1 h2 h3 h4 h5 h6 table thead tbody tr th td sup";
 const ATTRIBUTES = ["href", "title", "class", "dir", "start", "align", "colspan", "rowspan"];
 
 const purifier = createDOMPurify(window);
@@ -326,7 +299,7 @@ const purifier = createDOMPurify(window);
 /** Last step before the DOM: HTML that can neither load nor run anything. */
 export function sanitize(html: string): DocumentFragment {
   return purifier.sanitize(html, {
-    ALLOWED_TAGS: TAGS,
+    ALLOWED_TAGS: TAGS.split(" "),
     ALLOWED_ATTR: ATTRIBUTES,
     ALLOW_DATA_ATTR: false,
     ALLOW_ARIA_ATTR: false,

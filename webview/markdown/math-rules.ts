@@ -1,8 +1,8 @@
 /** Formulas in Markdown: `$…$`, `$$…$$`, `\(…\)` and `\[…\]`, and the texts that only look like them. */
 import type { MarkdownIt } from "markdown-it";
 
-type InlineRule = Parameters<MarkdownIt["inline"]["ruler"]["before"]>[2];
-type BlockRule = Parameters<MarkdownIt["block"]["ruler"]["before"]>[2];
+export type InlineRule = Parameters<MarkdownIt["inline"]["ruler"]["before"]>[2];
+export type BlockRule = Parameters<MarkdownIt["block"]["ruler"]["before"]>[2];
 
 /** A longer text is not a formula. Characters. */
 const MAX_CHARS = 2_000;

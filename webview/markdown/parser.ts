@@ -1,7 +1,7 @@
 /** The Markdown parser: no HTML, links by allow-list, images as links, fences marked for the code toolbar. */
 import type { MarkdownIt, RendererRule } from "markdown-it";
 import createMarkdownIt from "markdown-it";
-import { addMath } from "./math-rules.ts";
+import { addMath, type BlockRule, type InlineRule } from "./math-rules.ts";
 import { isPath } from "./path-links.ts";
 
 /** The view still sanitises the HTML of this parser. */
@@ -18,6 +18,10 @@ export function createParser(): MarkdownIt {
   parser.renderer.rules["th_open"] = cellOpen;
   parser.renderer.rules["td_open"] = cellOpen;
   addMath(parser);
+  parser.block.ruler.before("fence", "fold", foldLine, { alt: ["paragraph", "reference", "blockquote", "list"] });
+  parser.inline.ruler.before("link", "footnote", footnoteMark);
+  parser.renderer.rules["footnote_mark"] = (tokens, index) =>
+    `<sup>${parser.utils.escapeHtml(tokens[index]?.content ?? "")}</sup>`;
   parser.core.ruler.at("inline", (state) => parseInline(parser, state));
   parser.core.ruler.after("inline", "task-list", markTasks);
   return parser;
@@ -58,6 +62,36 @@ function parseInline(parser: MarkdownIt, state: CoreState): void {
     }
   }
 }
+
+/** Lines of HTML folds that models write between blocks: the summary is bold text, and the marks of a fold are nothing. */
+const FOLD = /^(?:<\/?details(?:\s[^<>]*)?>\s*)?(?:<summary>(.*?)<\/summary>\s*)?(?:<\/details>\s*)?$/i;
+/** A note below the text, `[^1]: text`, which is no target of a link. */
+const FOOTNOTE = /^(\[\^\d{1,3}\]):[ \t]+(.*)$/;
+
+const foldLine: BlockRule = (state, start, _end, silent) => {
+  const line = state.src.slice((state.bMarks[start] ?? 0) + (state.tShift[start] ?? 0), state.eMarks[start]);
+  const [fold, summary = ""] = (line.startsWith("<") && FOLD.exec(line)) || [];
+  const [note, mark = "", text = ""] = (line.startsWith("[^") && FOOTNOTE.exec(line)) || [];
+  if (fold === undefined && note === undefined) return false;
+  if (silent) return true;
+  const title = summary.replaceAll(/<[^<>]*>/g, "").trim();
+  state.push("paragraph_open", "p", 1).map = [start, start + 1];
+  const token = state.push("inline", "", 0);
+  token.content = title === "" ? `${mark} ${text}`.trim() : `**${title}**`;
+  token.children = [];
+  state.push("paragraph_close", "p", -1);
+  state.line = start + 1;
+  return true;
+};
+
+const footnoteMark: InlineRule = (state, silent) => {
+  // A class of a regular expression looks alike, and repeats: `[^0]+`.
+  const [whole, name] = /^\[\^(\d{1,3})\](?![*+?{(])/.exec(state.src.slice(state.pos, state.pos + 8)) ?? [];
+  if (whole === undefined || name === undefined) return false;
+  if (!silent) state.push("footnote_mark", "sup", 0).content = name;
+  state.pos += whole.length;
+  return true;
+};
 
 /** Language and file that a fence names, each "" if there is none. */
 export type FenceInfo = { readonly language: string; readonly path: string };

@@ -1,9 +1,9 @@
 /** Attachments of messages: identity, names, icons, places, and their records in content blocks and in the panel's memory. */
 import type { ContentBlock } from "@zed-industries/agent-client-protocol";
 import { containedText } from "../../agent-core/platform/visible-text.ts";
-import type { Attachment } from "../../agent-core/protocol/attachments.ts";
+import type { Attachment, PictureType } from "../../agent-core/protocol/attachments.ts";
 import { t } from "../texts.ts";
-import { fieldsOf, hermesField } from "./agent-meta.ts";
+import { fieldsOf } from "./agent-meta.ts";
 
 /** Text and attachments of a message that is being written. */
 export type Draft = {
@@ -155,7 +155,7 @@ export function titleOf(attachment: Attachment): string {
 
 /** Attachment that a content block was made from; undefined for a block that the user wrote. */
 export function attachmentIn(block: ContentBlock): Attachment | undefined {
-  const reference = { ...fieldsOf(hermesField(block._meta, "attachment")) };
+  const reference = fieldsOf(fieldsOf(block._meta?.["hermes"])["attachment"]);
   if (block.type === "image")
     return toAttachment({
       label: t("Picture"),
@@ -184,8 +184,8 @@ const fieldTypes: Readonly<Record<Attachment["kind"], Readonly<Record<string, "s
   picture: { mimeType: "string", data: "string" },
 };
 
-/** Format of a picture that the panel shows and that models take. */
-export function isPictureType(type: unknown): boolean {
+/** Format of a picture that every browser shows and that models take. It loads nothing and runs nothing. */
+export function isPictureType(type: unknown): type is PictureType {
   return PICTURE_TYPES.includes(type);
 }
 

@@ -1,6 +1,6 @@
 /** Options of the session: mode, model, thought level, and any other option of the agent. */
 import type { SessionConfigOption, SessionConfigSelectOption } from "@zed-industries/agent-client-protocol";
-import { hermesField } from "./agent-meta.ts";
+import { fieldsOf } from "./agent-meta.ts";
 
 /** An option that is a choice from a list. */
 export type SelectOption = Extract<SessionConfigOption, { type: "select" }>;
@@ -69,5 +69,5 @@ export function matchingGroups(groups: readonly ChoiceGroup[], query: string): r
 /** The current model is not known to refuse pictures. */
 export function seesPictures(options: readonly SessionConfigOption[]): boolean {
   const model = options.find(({ category }) => category === "model");
-  return hermesField(model?._meta, "refusesImages") !== true;
+  return fieldsOf(model?._meta?.["hermes"])["refusesImages"] !== true;
 }

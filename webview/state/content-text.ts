@@ -8,7 +8,7 @@ export function contentText(block: ContentBlock): string {
     case "text":
       return block.text;
     case "resource_link":
-      return `[${escapeLabel(block.title ?? block.name)}](<${block.uri.replaceAll(/[<>\n]/g, "")}>)`;
+      return `[${(block.title ?? block.name).replaceAll(/[\\[\]]/g, String.raw`\$&`)}](<${block.uri.replaceAll(/[<>\n]/g, "")}>)`;
     case "resource":
       return "text" in block.resource ? block.resource.text : t("(attachment {0})", block.resource.uri);
     case "image":
@@ -18,8 +18,4 @@ export function contentText(block: ContentBlock): string {
     default:
       return "";
   }
-}
-
-function escapeLabel(label: string): string {
-  return label.replaceAll(/[\\[\]]/g, String.raw`\$&`);
 }

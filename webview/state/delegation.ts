@@ -1,7 +1,6 @@
-/** Tasks of a `delegate_task` call: read from its updates, counted, and put into words. */
-import type { HermesTask, HermesVerdict } from "../../agent-core/protocol/delegation.ts";
+/** Tasks of a `delegate_task` call: counted, and put into words. */
+import type { HermesTask } from "../../agent-core/protocol/delegation.ts";
 import { t } from "../texts.ts";
-import { fieldsOf, hermesField, type Meta } from "./agent-meta.ts";
 
 export type TaskStatus = HermesTask["status"];
 
@@ -25,76 +24,12 @@ export const taskLooks: Readonly<Record<TaskStatus, StatusLook>> = {
 
 export type TaskRef = { readonly callId: string; readonly taskId: string };
 
-/** State of a delegation; undefined when the update names none. Unchanged tasks of `before` keep their objects. */
-export function tasksIn(meta: Meta, before: readonly HermesTask[] | undefined): readonly HermesTask[] | undefined {
-  const tasks = hermesField(meta, "tasks");
-  if (!Array.isArray(tasks)) return undefined;
-  return tasks.flatMap(taskOf).map((task, index) => {
-    const known = before?.[index];
+/** The tasks of an update. Those that did not change keep their objects. */
+export function newTasks(now: readonly HermesTask[], before: readonly HermesTask[] = []): readonly HermesTask[] {
+  return now.map((task, index) => {
+    const known = before[index];
     return known !== undefined && JSON.stringify(known) === JSON.stringify(task) ? known : task;
   });
-}
-
-function taskOf(value: unknown): HermesTask[] {
-  const fields = fieldsOf(value);
-  const { id, goal, status } = fields;
-  if (typeof id !== "string" || typeof goal !== "string" || !isStatus(status)) return [];
-  const text = (name: "sessionId" | "step" | "reason") => {
-    const value = fields[name];
-    return typeof value === "string" && { [name]: value };
-  };
-  const time = (name: "startedAt" | "durationMs") => {
-    const value = fields[name];
-    return typeof value === "number" && { [name]: value };
-  };
-  return [
-    {
-      id,
-      goal,
-      status,
-      dependsOn: listOf(fields["dependsOn"]).filter((other) => typeof other === "string"),
-      attempt: count(fields["attempt"]),
-      iterations: count(fields["iterations"]),
-      tokens: count(fields["tokens"]),
-      ...text("sessionId"),
-      ...text("step"),
-      ...text("reason"),
-      ...time("startedAt"),
-      ...time("durationMs"),
-      files: listOf(fields["files"]).flatMap(fileOf),
-      verdicts: listOf(fields["verdicts"]).flatMap(verdictOf),
-    },
-  ];
-}
-
-function isStatus(value: unknown): value is TaskStatus {
-  return typeof value === "string" && Object.hasOwn(taskLooks, value);
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
-}
-
-function count(value: unknown): number {
-  return typeof value === "number" ? value : 0;
-}
-
-function fileOf(value: unknown): HermesTask["files"][number][] {
-  const { path, hunks, shared } = fieldsOf(value);
-  return typeof path === "string" ? [{ path, hunks: count(hunks), ...(shared === true && { shared }) }] : [];
-}
-
-const decisions = ["accept", "retry", "amend", "escalate"] as const;
-
-function verdictOf(value: unknown): HermesVerdict[] {
-  const { decision: written, reason, ...scores } = fieldsOf(value);
-  const decision = decisions.find((known) => known === written);
-  if (decision === undefined) return [];
-  const [correctness, completeness, confidence] = ["correctness", "completeness", "confidence"].map((name) => {
-    const score = scores[name];
-    return typeof score === "number" ? score : undefined;
-  });
-  return [{ correctness, completeness, confidence, decision, reason: typeof reason === "string" ? reason : "" }];
 }
 
 export function isOver({ status }: Pick<HermesTask, "status">): boolean {
@@ -126,11 +61,7 @@ export function taskLine(task: HermesTask): string {
   const { status, step, reason, dependsOn, files } = task;
   if (status === "waiting") return dependsOn.length === 0 ? t("Waiting") : t("Waiting for {0}", dependsOn.join(", "));
   if (!isOver(task)) return step ?? (status === "checking" ? t("Checking the result") : t("Starting"));
-  if (status !== "completed") return reason ?? capitalised(taskLooks[status].word);
+  if (status !== "completed") return reason ?? taskLooks[status].word.replace(/^./, (letter) => letter.toUpperCase());
   if (files.length === 0) return t("No files changed");
   return files.length === 1 ? t("1 file changed") : t("{0} files changed", files.length);
-}
-
-function capitalised(word: string): string {
-  return word.charAt(0).toUpperCase() + word.slice(1);
 }

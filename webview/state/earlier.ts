@@ -2,19 +2,11 @@
 import type { PanelEvent } from "../../agent-core/protocol/panel-events.ts";
 import type { HermesEarlier } from "../../agent-core/protocol/sessions.ts";
 import { t } from "../texts.ts";
-import { fieldsOf, hermesField, type Meta } from "./agent-meta.ts";
 import { announce, type EarlierState, type PanelState } from "./state.ts";
 
 /** The part that the panel does not have; undefined when it has all. */
 export function earlierOf(state: EarlierState | undefined): HermesEarlier | undefined {
   return state === undefined || state.type === "none-left" ? undefined : state;
-}
-
-/** Records the part that a replay leaves out: `_meta.hermes.earlier`. */
-export function beginWithEarlier(state: PanelState, meta: Meta): PanelState {
-  const { before, messages } = fieldsOf(hermesField(meta, "earlier"));
-  if (typeof before !== "number" || typeof messages !== "number") return state;
-  return { ...state, earlier: { type: "available", before, messages } };
 }
 
 type Failed = Extract<PanelEvent, { kind: "earlier-failed" }>;

@@ -1,7 +1,7 @@
 /** Search within the conversation: over the state, because most rows are not in the page. */
 import type { ToolCallContent } from "@zed-industries/agent-client-protocol";
 import { CONTROL_CHARACTERS, ESCAPE_SEQUENCES } from "../../agent-core/platform/ansi.ts";
-import { fieldsOf, isHookText } from "./agent-meta.ts";
+import { fieldsOf, ourMeta } from "./agent-meta.ts";
 import { contentText } from "./content-text.ts";
 import { partsOf } from "./nested-calls.ts";
 import type { Entry, PanelState, TerminalState, ToolEntry } from "./state.ts";
@@ -158,7 +158,7 @@ function partText(part: ToolCallContent): string {
         ...linesWithout(part.newText, part.oldText ?? ""),
       ].join(PART);
     case "content":
-      if (part.content.type === "image" || isHookText(part._meta)) return "";
+      if (part.content.type === "image" || ourMeta(part._meta).hookText) return "";
       return shownText(contentText(part.content));
   }
 }

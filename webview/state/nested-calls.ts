@@ -1,5 +1,4 @@
 /** Tool calls that are parts of another call: those of a script, and those of each task of a delegation. */
-import { hermesField, type Meta } from "./agent-meta.ts";
 import type { TaskRef } from "./delegation.ts";
 import type { CallParent, NestedCalls, ToolEntry } from "./state.ts";
 import { indexOfCall, ownCopy, withChanged, withEntry } from "./transcript.ts";
@@ -9,12 +8,6 @@ const NONE: readonly ToolEntry[] = [];
 /** Parts of a script, or of a task of a delegation. */
 export function partsOf({ groups }: NestedCalls, parent: CallParent): readonly ToolEntry[] {
   return groups.get(keyOf(parent)) ?? NONE;
-}
-
-export function parentIn(meta: Meta): CallParent | undefined {
-  const [callId, taskId] = [hermesField(meta, "parentToolCallId"), hermesField(meta, "taskId")];
-  if (typeof callId !== "string") return undefined;
-  return { callId, taskId: typeof taskId === "string" ? taskId : undefined };
 }
 
 export function findNested({ groups, parents }: NestedCalls, callId: string): ToolEntry | undefined {

@@ -1,7 +1,6 @@
 /** Restores: their previews and results, and the removal of messages. */
 import type { PanelEvent } from "../../agent-core/protocol/panel-events.ts";
 import { t } from "../texts.ts";
-import { fieldsOf, hermesField, type Meta } from "./agent-meta.ts";
 import { earlierOf } from "./earlier.ts";
 import { announce, type Entry, type PanelState, type RestoredEntry } from "./state.ts";
 import { addEntry, sealOpen } from "./transcript.ts";
@@ -52,13 +51,6 @@ function restoredText(changed: string | undefined, hasConversation: boolean, isU
   return isUndo
     ? t("Undid the restore of {0} and the conversation", changed)
     : t("Restored {0} and the conversation", changed);
-}
-
-/** Removes messages when `_meta.hermes.rewound` is set. */
-export function applyRewind(state: PanelState, meta: Meta, at: number): PanelState {
-  const { position } = fieldsOf(hermesField(meta, "rewound"));
-  if (typeof position !== "number") return state;
-  return { ...rewindTo(state, position, at), restore: undefined };
 }
 
 function files(count: number): string {

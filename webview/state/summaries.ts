@@ -1,5 +1,5 @@
 /** Rows of the transcript. Compressed messages have none: the model gets a summary, and the panel folds them under one line. */
-import type { HermesAnchor } from "../../agent-core/protocol/conversation.ts";
+import type { HermesAnchor } from "../../agent-core/protocol/update-meta.ts";
 import type { CompressionUpdate } from "./agent-meta.ts";
 import { earlierOf } from "./earlier.ts";
 import type { CutSummary, Entry, GroupEntry, PanelState, SummaryEntry, ToolEntry } from "./state.ts";

@@ -1,8 +1,8 @@
 /** Tool calls and the terminals in their cards. An update holds only the changed fields of a call. */
 import type { ToolCallUpdate } from "@zed-industries/agent-client-protocol";
-import { hermesField, hooksIn } from "./agent-meta.ts";
-import { cancelTasks, taskNews, tasksIn } from "./delegation.ts";
-import { findNested, mapNested, parentIn, withNested } from "./nested-calls.ts";
+import { ourMeta } from "./agent-meta.ts";
+import { cancelTasks, newTasks, taskNews } from "./delegation.ts";
+import { findNested, mapNested, withNested } from "./nested-calls.ts";
 import { announce, type CallParent, type Entry, type PanelState, type TerminalState, type ToolEntry } from "./state.ts";
 import { appendText, emptyText, keepEnd } from "./streamed-text.ts";
 import { indexOfCall, ownCopy, sealOpen, withChanged, withEntry } from "./transcript.ts";
@@ -22,11 +22,16 @@ export function upsertToolCall(state: PanelState, update: ToolCallUpdate, at: nu
     const next = { ...state, entries: withChanged(state.entries, index, card) };
     return news === undefined ? next : announce(next, news);
   }
-  const parent = state.nestedCalls.parents.get(update.toolCallId) ?? parentIn(update._meta);
+  const parent = state.nestedCalls.parents.get(update.toolCallId) ?? parentOf(update);
   if (parent !== undefined) return upsertNested(state, parent, { update, at });
   const sealed = sealOpen(state, at);
   const card = merge(newCard(sealed, update, at), update, at);
   return { ...sealed, nextKey: sealed.nextKey + 1, entries: withEntry(sealed.entries, card) };
+}
+
+function parentOf({ _meta: meta }: ToolCallUpdate): CallParent | undefined {
+  const { parentToolCallId: callId, taskId } = ourMeta(meta);
+  return callId === undefined ? undefined : { callId, taskId };
 }
 
 type Arrival = { readonly update: ToolCallUpdate; readonly at: number };
@@ -91,20 +96,21 @@ export function isUnfinished(entry: Entry): entry is ToolEntry {
 
 function merge(card: ToolEntry, update: ToolCallUpdate, at: number): ToolEntry {
   const status = update.status ?? card.status;
+  const { tasks, hooks, rejected } = ourMeta(update._meta);
   return {
     ...card,
     status,
     ...timesOf(card, update, at),
     title: update.title ?? card.title,
     name: update.name ?? card.name,
-    tasks: tasksIn(update._meta, card.tasks) ?? card.tasks,
+    tasks: tasks === undefined ? card.tasks : newTasks(tasks, card.tasks),
     isMemory: card.isMemory || isKnowledgeTool(update),
     kind: update.kind ?? card.kind,
     content: update.content ?? card.content,
     locations: update.locations ?? card.locations,
     rawInput: update.rawInput ?? card.rawInput,
-    hooks: hooksIn(update._meta) ?? card.hooks,
-    isRejected: card.isRejected || hermesField(update._meta, "rejected") === true,
+    hooks: hooks ?? card.hooks,
+    isRejected: card.isRejected || rejected === true,
   };
 }
 
@@ -116,13 +122,8 @@ function timesOf(card: ToolEntry, update: ToolCallUpdate, at: number): Pick<Tool
   return {
     // The wait for a permission does not count.
     startedAt: begins ? at : card.startedAt,
-    durationMs: declaredDuration(update) ?? card.durationMs ?? measured,
+    durationMs: ourMeta(update._meta).durationMs ?? card.durationMs ?? measured,
   };
-}
-
-function declaredDuration(update: ToolCallUpdate): number | undefined {
-  const durationMs = hermesField(update._meta, "durationMs");
-  return typeof durationMs === "number" && durationMs >= 0 ? durationMs : undefined;
 }
 
 /** Limit of a command's output: the panel shows its end, and VS Code's own terminal all of it. Characters. */

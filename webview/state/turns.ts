@@ -3,7 +3,14 @@ import type { StopReason } from "@zed-industries/agent-client-protocol";
 import type { PanelEvent } from "../../agent-core/protocol/panel-events.ts";
 import { plainText } from "../markdown/parser.ts";
 import { t } from "../texts.ts";
-import { announce, type PanelState, type PermissionRequest, type QuestionRequest, type TextEntry } from "./state.ts";
+import {
+  announce,
+  type PanelState,
+  type PermissionRequest,
+  type QuestionRequest,
+  type TextEntry,
+  type TurnEndEntry,
+} from "./state.ts";
 import { wholeText } from "./streamed-text.ts";
 import { changeToolCall, stopToolCalls, upsertToolCall } from "./tool-calls.ts";
 import { addEntry, growText, sealOpen } from "./transcript.ts";
@@ -69,14 +76,11 @@ export function endTurn(state: PanelState, event: Extract<PanelEvent, { kind: "t
 /** Adds the line of a failed turn, from an event or a replay. */
 export function addFailedTurn(state: PanelState, failed: FailedTurn, at: number): PanelState {
   const { text, fault, keyFor } = failed;
-  const known = {
-    ...(typeof fault === "string" && { fault }),
-    ...(typeof keyFor === "string" && { keyFor }),
-  };
+  const known = { ...(fault !== undefined && { fault }), ...(keyFor !== undefined && { keyFor }) };
   return addEntry(state, { type: "turn-end", tone: "error", text, ...known }, at);
 }
 
-type FailedTurn = { readonly text: string; readonly fault?: unknown; readonly keyFor?: unknown };
+type FailedTurn = Pick<TurnEndEntry, "text" | "fault" | "keyFor">;
 
 function lastReply(state: PanelState): string {
   const reply = state.entries.findLast((entry) => entry.type === "answer" || entry.type === "user");
@@ -128,7 +132,7 @@ export function endPermission(state: PanelState, requestId: string, label: strin
 
 export function addQuestion(state: PanelState, request: QuestionRequest): PanelState {
   const others = state.questions.filter((other) => other.requestId !== request.requestId);
-  return announce({ ...state, questions: [...others, request] }, t("Question: {0}", request.message));
+  return announce({ ...state, questions: [...others, request] }, t("Question: {0}", plainText(request.message)));
 }
 
 /** Removes the question; the transcript keeps it with `label`, its outcome. */
@@ -136,6 +140,6 @@ export function endQuestion(state: PanelState, requestId: string, label: string,
   const request = state.questions.find((other) => other.requestId === requestId);
   if (!request) return state;
   const questions = state.questions.filter((other) => other !== request);
-  const text = `${request.message} · ${label}`;
+  const text = `${plainText(request.message)} · ${label}`;
   return announce(addEntry({ ...state, questions }, { type: "notice", severity: "info", text }, at), label);
 }

@@ -2,22 +2,13 @@
 import type { ContentChunk, SessionUpdate } from "@zed-industries/agent-client-protocol";
 import type { PanelEvent } from "../../agent-core/protocol/panel-events.ts";
 import { t } from "../texts.ts";
-import {
-  activityIn,
-  compressionIn,
-  fieldsOf,
-  hermesField,
-  positionIn,
-  pressureIn,
-  type RetryUpdate,
-  retryIn,
-} from "./agent-meta.ts";
+import { ourMeta, type RetryUpdate } from "./agent-meta.ts";
 import { attachmentIn } from "./attachments.ts";
 import { modelName, withMode } from "./config.ts";
 import { contentText } from "./content-text.ts";
-import { beginWithEarlier, earlierOf } from "./earlier.ts";
+import { earlierOf } from "./earlier.ts";
 import { joinNested } from "./nested-calls.ts";
-import { applyRewind } from "./rewind.ts";
+import { rewindTo } from "./rewind.ts";
 import { announce, emptyState, type NoticeEntry, type PanelState, type TextEntry } from "./state.ts";
 import { addSummary, placeCutSummary } from "./summaries.ts";
 import { upsertToolCall } from "./tool-calls.ts";
@@ -48,29 +39,26 @@ const handlers: Handlers = {
   config_option_update: (state, update) => withOptions(state, update.configOptions),
   session_info_update: (before, { title, _meta }, at) => {
     const state = title == null ? before : { ...before, title };
-    const activity = activityIn(_meta);
-    if (activity !== undefined) return { ...state, activity };
-    const position = positionIn(_meta);
-    const compression = compressionIn(_meta);
-    const remaining = applyRewind(beginWithEarlier(state, _meta), _meta, at);
+    const { activity, position, compression, rewound, earlier } = ourMeta(_meta);
+    if (activity === "thinking" || activity === "tools") return { ...state, activity };
+    const begun: PanelState = earlier === undefined ? state : { ...state, earlier: { type: "available", ...earlier } };
+    const remaining = rewound === undefined ? begun : { ...rewindTo(begun, rewound.position, at), restore: undefined };
     const placed = position === undefined ? remaining : placeLastPrompt(remaining, position);
     return compression === undefined ? placed : addSummary(placed, compression, at);
   },
   usage_update: (state, { used, size, cost, _meta }) => ({
     ...state,
-    usage: { used, size, cost: cost ?? undefined, pressure: pressureIn(_meta) },
+    usage: { used, size, cost: cost ?? undefined, pressure: ourMeta(_meta).contextPressure ?? "low" },
   }),
   notice: (state, update, at) => {
     const text = update.description ? `${update.title}: ${update.description}` : update.title;
-    const retry = retryIn(update._meta);
-    const memoryCall = hermesField(update._meta, "memoryCall");
-    const failedTurn = hermesField(update._meta, "failedTurn");
-    if (failedTurn !== undefined) return addFailedTurn(state, { ...fieldsOf(failedTurn), text }, at);
+    const { retry, memoryCall, failedTurn } = ourMeta(update._meta);
+    if (failedTurn !== undefined) return addFailedTurn(state, { ...failedTurn, text }, at);
     const entry: Omit<NoticeEntry, "key" | "retry"> = {
       type: "notice",
-      severity: severityOf(update.severity),
+      severity: update.severity === "warning" || update.severity === "error" ? update.severity : "info",
       text,
-      ...(typeof memoryCall === "string" && { memoryCall }),
+      ...(memoryCall !== undefined && { memoryCall }),
     };
     return retry === undefined ? addEntry(state, entry, at) : showRetry(state, { ...entry, retry }, at);
   },
@@ -116,7 +104,7 @@ function withOptions(state: PanelState, configOptions: PanelState["configOptions
 }
 
 function chunk(state: PanelState, type: TextEntry["type"], update: ContentChunk, at: number): PanelState {
-  const origin = { type, messageId: update.messageId ?? undefined, position: positionIn(update._meta) };
+  const origin = { type, messageId: update.messageId ?? undefined, position: ourMeta(update._meta).position };
   const attachment = type === "user" ? attachmentIn(update.content) : undefined;
   const content =
     attachment === undefined ? { text: contentText(update.content) } : { text: "", attachments: [attachment] };
@@ -126,10 +114,6 @@ function chunk(state: PanelState, type: TextEntry["type"], update: ContentChunk,
 /** Some agents send the prompt back, which the panel shows already. */
 function isEcho(state: PanelState, { messageId }: ContentChunk): boolean {
   return !messageId && state.running && !state.open && state.entries.at(-1)?.type === "user";
-}
-
-function severityOf(severity: string): NoticeEntry["severity"] {
-  return severity === "warning" || severity === "error" ? severity : "info";
 }
 
 /** Inserts a page of earlier messages. A page is dropped when its messages were removed after the request. */

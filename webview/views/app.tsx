@@ -219,11 +219,10 @@ function PlanBar() {
     store.apply([{ kind: "keep-planning" }]);
     panel.compose();
   };
-  const editPlan = (): void => {
-    const plan = store.state.entries.findLast((entry) => entry.type === "answer");
-    if (plan?.type === "answer") post({ type: "open-plan", text: wholeText(plan.text) });
-  };
-  const carryOut = (text: string) => (): void => post({ type: "prompt", text });
+  const answer = store.shown.value.entries.findLast((entry) => entry.type === "answer");
+  const plan = answer?.type === "answer" ? wholeText(answer.text) : "";
+  const editPlan = (): void => post({ type: "open-plan", text: plan });
+  const carryOut = (text: string) => (): void => post({ type: "prompt", text, plan });
   return (
     <DockBar
       label={t("Plan to carry out")}
@@ -232,7 +231,7 @@ function PlanBar() {
           label: t("Carry Out"),
           title: t("Switch to the mode Code and carry out the plan"),
           isPrimary: true,
-          run: carryOut("/carry-out"),
+          run: carryOut("/carry-out code"),
         },
         {
           label: t("Approve Each Edit"),

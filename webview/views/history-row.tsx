@@ -25,6 +25,12 @@ function Row({ item }: RowProps) {
   const shelve = (shelf: HermesShelf): void =>
     post({ type: "session-shelve", sessionId: item.sessionId, shelf: item.shelf === shelf ? null : shelf });
   const done = (): void => setStage("shown");
+  const keys = {
+    F2: () => setStage("renaming"),
+    Delete: () => setStage("deleting"),
+    p: () => shelve("pinned"),
+    e: () => shelve("archived"),
+  };
   useReturningFocus(name, stage);
   switch (stage) {
     case "renaming":
@@ -34,20 +40,7 @@ function Row({ item }: RowProps) {
     case "shown":
       return (
         <li class={`history-row${item.isCurrent ? " history-current" : ""}`} data-row={item.sessionId}>
-          <Name
-            item={item}
-            field={name}
-            onKey={
-              item.agent === undefined
-                ? {
-                    F2: () => setStage("renaming"),
-                    Delete: () => setStage("deleting"),
-                    p: () => shelve("pinned"),
-                    e: () => shelve("archived"),
-                  }
-                : NO_KEYS
-            }
-          />
+          <Name item={item} field={name} onKey={item.agent === undefined ? keys : NO_KEYS} />
           {item.agent === undefined && (
             <Actions
               item={item}
@@ -91,7 +84,8 @@ function Name({ item, field, onKey }: NameProps) {
     updatedAt === 0 ? undefined : shortTime(updatedAt, Date.now()),
     messages === undefined ? undefined : countText(messages),
     formatCost(costUsd),
-    folder,
+    // A narrow panel would show the beginning of the path, which all have, as those of all worktrees do.
+    folder?.replace(/^.*(?:\.worktrees[\\/]|[\\/](?=[^\\/]+[\\/][^\\/]+$))/, ""),
   ];
   return (
     <button
@@ -100,7 +94,7 @@ function Name({ item, field, onKey }: NameProps) {
       ref={field}
       aria-current={isCurrent ? "true" : undefined}
       aria-keyshortcuts={agent === undefined ? "F2 Delete P E" : undefined}
-      title={title}
+      title={folder === undefined ? title : `${title}\n${folder}`}
       onClick={() => panel.openSession(sessionId)}
       onKeyDown={onKeys(onKey)}
     >
@@ -112,7 +106,7 @@ function Name({ item, field, onKey }: NameProps) {
         ))}
         {title}
       </span>
-      {!isCurrent && <BackgroundState sessionId={sessionId} />}
+      {!isCurrent && <BackgroundState item={item} />}
       {snippet && <Snippet text={snippet.text} marks={snippet.marks} />}
       <span class="history-facts">{facts.filter((fact) => fact !== undefined).join(" · ")}</span>
     </button>
@@ -133,12 +127,13 @@ const STATES = {
 } as const;
 
 /** Badge of a session that this panel does not show: working, asks, done. */
-function BackgroundState({ sessionId }: Pick<HistoryItem, "sessionId">) {
+function BackgroundState({ item: { sessionId, state: elsewhere } }: RowProps) {
   const { store } = usePanel();
-  const state = useMemo(
+  const here = useMemo(
     () => store.select(({ facts }) => facts.background.find((session) => session.sessionId === sessionId)?.state),
     [store, sessionId],
   ).value;
+  const state = here ?? elsewhere;
   if (state === undefined) return null;
   const { icon, text } = STATES[state];
   return (

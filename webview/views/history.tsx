@@ -89,6 +89,11 @@ function More({ sessions }: Pick<HistoryPage, "sessions">) {
 
 const STEPS: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 };
 
+const SCOPES = [
+  { name: "everywhere", label: t("All folders") },
+  { name: "isArchive", label: t("Archived") },
+] as const;
+
 function Search({ page }: { readonly page: HistoryPage }) {
   const panel = usePanel();
   const { searchFocus } = panel.store.shown.value.route;
@@ -105,22 +110,16 @@ function Search({ page }: { readonly page: HistoryPage }) {
         value={page.query}
         onInput={(event) => panel.searchSessions({ query: event.currentTarget.value })}
       />
-      <label>
-        <input
-          type="checkbox"
-          checked={page.everywhere}
-          onChange={(event) => panel.searchSessions({ everywhere: event.currentTarget.checked })}
-        />{" "}
-        {t("All folders")}
-      </label>
-      <label>
-        <input
-          type="checkbox"
-          checked={page.isArchive}
-          onChange={(event) => panel.searchSessions({ isArchive: event.currentTarget.checked })}
-        />{" "}
-        {t("Archived")}
-      </label>
+      {SCOPES.map(({ name, label }) => (
+        <label key={name}>
+          <input
+            type="checkbox"
+            checked={page[name]}
+            onChange={(event) => panel.searchSessions({ [name]: event.currentTarget.checked })}
+          />{" "}
+          {label}
+        </label>
+      ))}
     </div>
   );
 }

@@ -78,7 +78,9 @@ function ReviewLine({ file: { path, label, isWaiting, added, removed } }: { read
         onClick={() => post({ type: "open-review", path })}
       >
         {isWaiting && <Icon name="clock" />}
-        <span class="tool-title">{label}</span>
+        <span class="tool-title path-end">
+          <bdi>{label}</bdi>
+        </span>
         <span class="count-added">+{added}</span>
         <span class="count-removed">−{removed}</span>
       </button>

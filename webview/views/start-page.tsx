@@ -75,18 +75,17 @@ export function NoFolderPage() {
           "The files of this workspace are not on a disk, so Hermes cannot search them or run commands there. Open a folder, or clone the repository.",
         )
       : t("Hermes works in a folder: it reads and edits the files there and runs commands.");
-  const button = (label: string, kind: "primary" | "secondary", recent: boolean) => (
-    <button type="button" class={`button button-${kind}`} onClick={() => post({ type: "open-folder", recent })}>
-      {label}
-    </button>
-  );
   return (
     <div class="empty">
       <h1>{agentName}</h1>
       <p>{about}</p>
       <div class="ask-buttons">
-        {button(t("Open Folder"), "primary", false)}
-        {button(t("Open Recent…"), "secondary", true)}
+        <Button kind="primary" onClick={() => post({ type: "open-folder", recent: false })}>
+          {t("Open Folder")}
+        </Button>
+        <Button kind="secondary" onClick={() => post({ type: "open-folder", recent: true })}>
+          {t("Open Recent…")}
+        </Button>
       </div>
     </div>
   );

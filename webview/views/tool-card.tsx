@@ -4,9 +4,9 @@ import type { ToolKind } from "@zed-industries/agent-client-protocol";
 import type { ComponentChildren } from "preact";
 import { memo } from "preact/compat";
 import { useState } from "preact/hooks";
-import { visibleText } from "../../agent-core/platform/visible-text.ts";
+import { fenced, visibleText } from "../../agent-core/platform/visible-text.ts";
 import { MarkdownView } from "../markdown/markdown-view.tsx";
-import { fieldsOf, isHookText } from "../state/agent-meta.ts";
+import { fieldsOf, ourMeta } from "../state/agent-meta.ts";
 import { partsOf } from "../state/nested-calls.ts";
 import type { CallParent, ToolEntry, ToolStatus } from "../state/state.ts";
 import { appendText, emptyText } from "../state/streamed-text.ts";
@@ -124,7 +124,7 @@ function useBody(entry: ToolEntry): ComponentChildren {
     () => partsOf(store.shown.value.nestedCalls, { callId: id, taskId: undefined }).length > 0,
   );
   const script = scriptOf(entry);
-  const content = entry.content.filter((part) => part.type !== "content" || !isHookText(part._meta));
+  const content = entry.content.filter((part) => part.type !== "content" || ourMeta(part._meta).hookText !== true);
   const isEmpty = content.length === 0 && hooks.length === 0 && script === undefined;
   if (isEmpty && tasks === undefined && !hasParts.value) return undefined;
   return (
@@ -182,9 +182,7 @@ function TaskProgress({ tasks }: { readonly tasks: NonNullable<ToolEntry["tasks"
 function scriptOf({ name, rawInput, title }: ToolEntry): string | undefined {
   const { code } = fieldsOf(rawInput);
   if (name !== "execute_code" || typeof code !== "string") return undefined;
-  const longest = Math.max(2, ...[...code.matchAll(/`+/g)].map(([run]) => run.length));
-  const fence = "`".repeat(longest + 1);
-  return `${fence}${title.startsWith("Run Python") ? "python" : "javascript"}\n${code.trimEnd()}\n${fence}`;
+  return fenced(code.trimEnd(), title.startsWith("Run Python") ? "python" : "javascript");
 }
 
 function Script({ code }: { readonly code: string }) {

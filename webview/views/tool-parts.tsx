@@ -6,7 +6,8 @@ import type { HermesHookRun } from "../../agent-core/protocol/conversation.ts";
 import type { HermesNewProblem } from "../../agent-core/protocol/editor.ts";
 import { MarkdownView } from "../markdown/markdown-view.tsx";
 import { linkKind } from "../markdown/parser.ts";
-import { problemsIn } from "../state/agent-meta.ts";
+import { ourMeta } from "../state/agent-meta.ts";
+import { isPictureType } from "../state/attachments.ts";
 import { contentText } from "../state/content-text.ts";
 import { appendText, emptyText } from "../state/streamed-text.ts";
 import { t } from "../texts.ts";
@@ -16,9 +17,6 @@ import { Icon } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
 import { TerminalView } from "./terminal-view.tsx";
 
-/** Formats that every browser shows; they load nothing and run nothing. */
-const SHOWN_PICTURES: readonly PictureType[] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
-
 export function ToolPart({ id, part }: { readonly id: string; readonly part: ToolCallContent }) {
   switch (part.type) {
     case "diff":
@@ -26,13 +24,12 @@ export function ToolPart({ id, part }: { readonly id: string; readonly part: Too
     case "terminal":
       return <TerminalView terminalId={part.terminalId} />;
     case "content": {
-      const problems = problemsIn(part._meta);
+      const { problems } = ourMeta(part._meta);
       if (problems !== undefined) return <ProblemList problems={problems} />;
       const { content } = part;
-      if (content.type === "image") {
-        const mimeType = SHOWN_PICTURES.find((shown) => shown === content.mimeType);
-        if (mimeType !== undefined) return <Picture mimeType={mimeType} data={content.data} />;
-      }
+      const mimeType = content.type === "image" ? content.mimeType : undefined;
+      if (content.type === "image" && isPictureType(mimeType))
+        return <Picture mimeType={mimeType} data={content.data} />;
       return <MarkdownView text={appendText(emptyText, contentText(content))} growing={false} />;
     }
   }
@@ -90,18 +87,11 @@ export function LinkList({ links }: { readonly links: readonly Link[] }) {
   );
 }
 
-const hookLabels: Readonly<Record<HermesHookRun["outcome"], string>> = {
-  passed: t("passed"),
-  changed: t("changed this call"),
-  blocked: t("blocked this call"),
-  failed: t("failed"),
-};
-
-const hookIcons: Readonly<Record<HermesHookRun["outcome"], string>> = {
-  passed: "check",
-  changed: "edit",
-  blocked: "circle-slash",
-  failed: "warning",
+const hookLooks: Readonly<Record<HermesHookRun["outcome"], { readonly icon: string; readonly words: string }>> = {
+  passed: { icon: "check", words: t("passed") },
+  changed: { icon: "edit", words: t("changed this call") },
+  blocked: { icon: "circle-slash", words: t("blocked this call") },
+  failed: { icon: "warning", words: t("failed") },
 };
 
 /** Most hooks take milliseconds. */
@@ -115,9 +105,9 @@ export function HookList({ hooks }: { readonly hooks: readonly HermesHookRun[] }
     <ul class="hook-runs" aria-label={t("Hooks")}>
       {hooks.map(({ name, event, outcome, durationMs, message }, index) => (
         <li key={index} class={`hook-run hook-${outcome}`} title={visibleText(message ?? event)}>
-          <Icon name={hookIcons[outcome]} />
+          <Icon name={hookLooks[outcome].icon} />
           <span>
-            <span class="hook-name">{visibleText(name)}</span> {hookLabels[outcome]} · {hookTime(durationMs)}
+            <span class="hook-name">{visibleText(name)}</span> {hookLooks[outcome].words} · {hookTime(durationMs)}
             {message !== undefined && <span class="hook-message">{visibleText(message)}</span>}
           </span>
         </li>

@@ -64,9 +64,15 @@ export async function answerUsage({ agent, index, id }: CommandSession): Promise
   ].join("\n");
 }
 
-type Row = Pick<UsageSum, "inputTokens" | "cachedInputTokens" | "outputTokens" | "costUsd">;
-
-function row(name: string, { inputTokens, cachedInputTokens, outputTokens, costUsd }: Row): string {
+function row(
+  name: string,
+  {
+    inputTokens,
+    cachedInputTokens,
+    outputTokens,
+    costUsd,
+  }: Pick<UsageSum, "inputTokens" | "cachedInputTokens" | "outputTokens" | "costUsd">,
+): string {
   const counts = [inputTokens, cachedInputTokens, outputTokens].map((count) => count.toLocaleString("en"));
   const cost = costUsd === undefined ? "unknown" : `$${costUsd.toFixed(costUsd > 0 && costUsd < 0.1 ? 4 : 2)}`;
   return `| ${[name, ...counts, cost].join(" | ")} |`;

@@ -1,10 +1,10 @@
 /** An open session: its turns and options, its earlier messages and restores, its background processes. */
 import { type AgentApp, methods, RequestError } from "@zed-industries/agent-client-protocol";
 import { pathBelow, resolvePath } from "../../platform/paths.ts";
-import { steerMethod } from "../../protocol/conversation.ts";
+import { steerMethod, waitsMethod } from "../../protocol/conversation.ts";
 import { delegationMethods } from "../../protocol/delegation.ts";
 import { fileMethods, WRITE_CONFLICT } from "../../protocol/files.ts";
-import { INVALID_PARAMS, invalidParams, onClientRequest } from "../../protocol/handle.ts";
+import { INVALID_PARAMS, invalidParams, onClientNotification, onClientRequest } from "../../protocol/handle.ts";
 import { type HermesProcessId, processMethods } from "../../protocol/processes.ts";
 import { restoreMethods } from "../../protocol/restores.ts";
 import { sessionMethods } from "../../protocol/sessions.ts";
@@ -30,6 +30,10 @@ export function registerTurnMethods(app: AgentApp, server: AgentServer): void {
     const isQueued = agent.turns.steer(await withFittingPictures(userMessage(prompt), agent, signal));
     if (!isQueued) throw new RequestError(-32600, "No turn is running in this session; send a prompt instead.");
     return { queued: true as const };
+  });
+  onClientNotification(app, waitsMethod, ({ params: { sessionId, waits } }) => {
+    const prompts = server.findSession(sessionId)?.prompts;
+    if (prompts !== undefined) prompts.isAwaited = waits;
   });
   app.onRequest(methods.agent.session.setMode, ({ params: { sessionId, modeId } }) => {
     const session = server.session(sessionId);
@@ -160,19 +164,11 @@ async function subAgent(server: AgentServer, root: string, id: string): Promise<
   throw invalidParams("child", `${JSON.stringify(id)} is not a sub-agent of this session`);
 }
 
-/** Size of one piece of a process's output. Bytes. */
-const OUTPUT_BYTES = 65_536;
-
-/** Background processes: list, output, input, stop. */
+/** Background processes: list, input, stop. */
 export function registerProcessMethods(app: AgentApp, server: AgentServer): void {
   onClientRequest(app, processMethods.list, async ({ params }) => ({
     processes: await processViews(server.session(params.sessionId).agent.shell.processes),
   }));
-  onClientRequest(app, processMethods.output, async ({ params }) => {
-    const { running } = processOf(server, params);
-    const { totalBytes } = await running.read(0, 0);
-    return running.read(params.from ?? Math.max(0, totalBytes - OUTPUT_BYTES), OUTPUT_BYTES);
-  });
   onClientRequest(app, processMethods.input, async ({ params }) => {
     const outcome = await processOf(server, params).writeForUser(params.text);
     return outcome.ok ? {} : { reason: outcome.reason };

@@ -53,18 +53,19 @@ export function registerSessionMethods(app: AgentApp, server: AgentServer): void
   });
   app.onRequest(methods.agent.session.new, async ({ params, client }) => {
     const session = await server.newSession(client, sessionParams(params));
-    const isSeparate =
+    const startsInWorktree =
       session.wantsWorktree && (await (await import("../../host/worktrees.ts")).startsInWorktree(session.cwd));
-    return { sessionId: session.id, ...opened(session, server, isSeparate) };
+    return { sessionId: session.id, ...opened(session, server, { startsInWorktree }) };
   });
   app.onRequest(methods.agent.session.load, async ({ params, client }) => {
-    const { session, stored } = await server.loadSession(client, sessionParams(params), params.sessionId);
-    const tail = readMeta(HermesLoadMeta, params._meta)?.tail;
+    const { tail, inWorktree } = readMeta(HermesLoadMeta, params._meta) ?? {};
+    const asked = sessionParams(params);
+    const { session, stored } = await server.loadSession(client, asked, params.sessionId, inWorktree);
     const { page, earlier } = pageBefore(stored.conversation.transcript, stored.conversation.next, tail);
     if (earlier !== null) session.send(earlierUpdate(earlier));
     await session.updates.sendAll(replayed(stored, page));
     session.sendUsage();
-    return opened(session, server);
+    return opened(session, server, session.cwd === asked.cwd ? {} : { worktree: session.cwd });
   });
   onClientRequest(app, sessionMethods.replay, async ({ params: { sessionId, upTo = Number.POSITIVE_INFINITY } }) => {
     const stored = await server.readStored(server.session(sessionId).id);
@@ -78,8 +79,8 @@ export function registerSessionMethods(app: AgentApp, server: AgentServer): void
     return opened(session, server);
   });
   onClientRequest(app, forkMethod, async ({ params: { sessionId, ...place }, client }) => {
-    const position = place._meta?.hermes?.position;
-    const from = { id: sessionId, ...(position !== undefined && { position }) };
+    const { position, inWorktree } = place._meta?.hermes ?? {};
+    const from = { id: sessionId, ...(position !== undefined && { position }), ...(inWorktree && { inWorktree }) };
     const session = await server.forkSession(client, sessionParams(place), from);
     return { sessionId: session.id, ...opened(session, server) };
   });
@@ -95,7 +96,7 @@ function* replayed(stored: StoredSession, page: readonly TranscriptEntry[]): Gen
 function opened(
   session: AcpSession,
   { client }: AgentServer,
-  startsInWorktree = false,
+  place: Pick<HermesOpenedMeta, "startsInWorktree" | "worktree"> = {},
 ): Omit<NewSessionResponse, "sessionId"> {
   session.announceExtensions();
   const response = { modes: modeState(session.mode), configOptions: session.configOptions };
@@ -104,7 +105,7 @@ function opened(
   const hermes: HermesOpenedMeta = {
     sandbox: sandbox === undefined ? null : { ...sandbox, text: sandboxText(sandbox) },
     busyInputMode: session.busyInputMode,
-    startsInWorktree,
+    ...place,
   };
   return { ...response, _meta: { hermes } };
 }
@@ -123,11 +124,11 @@ const MAX_TITLE_CHARS = 300;
 /** List, search, rename, pin, archive, export, import. */
 export function registerHistoryMethods(app: AgentApp, server: AgentServer): void {
   onClientRequest(app, unstableMethods.list, ({ params }) => listPage(server, params));
-  onClientRequest(app, sessionMethods.search, async ({ params: { query, cwd, limit = DEFAULT_HITS } }) => {
-    const { value, building } = await server.stored.index.ask("found", { query, cwd, limit });
+  onClientRequest(app, sessionMethods.search, async ({ params: { limit = DEFAULT_HITS, ...asked } }) => {
+    const { value, building } = await server.stored.index.ask("found", { ...asked, limit });
     const { snippetOf: snippet } = await import("../../sessions/index/search-text.ts");
     return {
-      hits: value.map((found) => hitOf(found, (text) => snippet(text, query))),
+      hits: value.map((found) => hitOf(found, (text) => snippet(text, asked.query))),
       ...(building !== undefined && { building }),
     };
   });
@@ -171,8 +172,9 @@ async function listPage(
   server: AgentServer,
   { cwd, cursor, archived, _meta }: ListParams,
 ): Promise<ListSessionsResponse> {
-  const { shelf = ARCHIVED[archived ?? "exclude"], limit = PAGE } = readMeta(HermesListFilter, _meta) ?? {};
-  const filter = { limit: limit + 1, cwd: cwd == null ? undefined : folderOf(cwd), after: positionOf(cursor), shelf };
+  const { shelf = ARCHIVED[archived ?? "exclude"], limit = PAGE, worktrees } = readMeta(HermesListFilter, _meta) ?? {};
+  const folder = { cwd: cwd == null ? undefined : folderOf(cwd), worktrees };
+  const filter = { limit: limit + 1, ...folder, after: positionOf(cursor), shelf };
   const { value: found, building } = await server.stored.index.ask("list", filter);
   const page = found.slice(0, limit);
   const last = found.length > limit ? page.at(-1) : undefined;

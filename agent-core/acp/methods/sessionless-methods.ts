@@ -103,11 +103,11 @@ const ACCOUNTS: readonly AuthMethod[] = [
 ];
 
 /** Offers the terminal only to clients that can run this program in one. */
-function authMethods({ ours, capabilities: { auth, _meta } }: ConnectedClient): AuthMethod[] {
+function authMethods({ ours, keyHint, capabilities: { auth, _meta } }: ConnectedClient): AuthMethod[] {
   const home: AuthMethod = {
     id: HOME_METHOD,
     name: "Use the key in the Hermes home",
-    description: "Reads ~/.hermes/.env and config.yaml again. `hermes-acp --setup` in a terminal writes them.",
+    description: ["Reads ~/.hermes/.env and config.yaml again.", keyHint].join(" ").trimEnd(),
   };
   const accounts = ours.openUrl === true ? ACCOUNTS : [];
   if (auth?.terminal !== true && _meta?.[TERMINAL_AUTH] !== true) return [home, ...accounts];

@@ -1,19 +1,19 @@
 /** Settings of the client: grants, extensions, memory, trust, keys, the environment, and lists of models and providers. */
 import { join } from "node:path";
 import type { AgentApp } from "@zed-industries/agent-client-protocol";
-import type { ConfiguredAgent } from "../../agent/configured-agent.ts";
+import { type ConfiguredAgent, configuredAgent } from "../../agent/configured-agent.ts";
 import { extensionPlaces, keyFile } from "../../config/home.ts";
-import { addHomeServer, setHomeVariable } from "../../config/home-file.ts";
+import { addHomeServer, setHomeModel, setHomeVariable } from "../../config/home-file.ts";
 import type { Memory } from "../../memory/memory.ts";
 import { extensionMethods } from "../../protocol/extensions.ts";
 import { failure, invalidParams, onClientRequest } from "../../protocol/handle.ts";
 import { memoryMethods } from "../../protocol/memory.ts";
 import { nothing } from "../../protocol/method.ts";
 import { type HermesKey, type HermesKeyCheck, type HermesProvider, settingsMethods } from "../../protocol/settings.ts";
-import { checkKey } from "../../providers/catalogue/check-key.ts";
 import { ANY_KEY, custom, type Deployment, deploymentAt, deployments } from "../../providers/deployments.ts";
 import { endpointName } from "../../providers/fault-message.ts";
 import { choiceId } from "../../providers/model-choice.ts";
+import { namesNoModel } from "../../providers/resolve-model.ts";
 import type { AgentServer } from "../agent-server.ts";
 import { modelChoice } from "../config-options.ts";
 import { throwRequestError } from "../request-errors.ts";
@@ -44,6 +44,13 @@ export function registerSettingsMethods(app: AgentApp, server: AgentServer): voi
     if (!known) throw invalidParams("variable", `no provider has its key in ${variable}`);
     await setHomeVariable(server.home, variable, key ?? undefined).catch(throwRequestError);
     await server.reconfigure();
+    return {};
+  });
+  onClientRequest(app, settingsMethods.setHomeModel, async ({ params }) => {
+    const { environment: known = {} } = (await configuredAgent({ HERMES_HOME: server.home }, "acp")).options;
+    // The endpoint's own key may be in the home already.
+    if (namesNoModel({ ...known, [ANY_KEY]: undefined }) || known["HERMES_PROVIDER"] === params.provider)
+      await setHomeModel(server.home, params).catch(throwRequestError);
     return {};
   });
   onClientRequest(app, extensionMethods.addServer, async ({ params }) => {
@@ -160,6 +167,7 @@ async function tryKey(
   if (deployment === undefined || address === undefined || !URL.canParse(address)) return undefined;
   const stored = deployment.keyVariable === undefined ? undefined : environment[deployment.keyVariable];
   const endpoint = { provider, baseUrl: address, apiKey: (key ?? stored) || undefined };
+  const { checkKey } = await import("../../providers/catalogue/check-key.ts"); // only a client that enters keys needs it
   const check = await checkKey(deployment, endpoint);
   if (!check.ok) return { ok: false, message: check.fault.message, refused: check.fault.kind === "authentication" };
   const title = titleOf(deployment, address);

@@ -1,5 +1,5 @@
 /** Cmdlets of PowerShell, one row each: their aliases, their parameters, and what they do to files. */
-import { ask, block, type CommandEffect, NETWORK, OUTSIDE, opaque, reads, writes } from "../command-effect.ts";
+import { ask, block, type CommandEffect, deletes, NETWORK, OUTSIDE, opaque, reads, writes } from "../command-effect.ts";
 import { type Arg, knownArg, shown, UNKNOWN_ARG } from "../shell/arg.ts";
 
 /** A word of a command: a parameter's name, or a value, which `attached` to it belongs to it alone. */
@@ -62,16 +62,12 @@ const EFFECTS: Readonly<Record<string, Effects>> = {
     ...write(bound, ""),
     ...(/link|junction/i.test(valuesOf(bound, "itemtype")[0]?.text ?? "") ? writes(valuesOf(bound, "value")) : []),
   ],
-  remove: (bound) =>
-    pathsOf(bound).map((path) => ({ kind: "delete", path, recursive: bound.has("recurse") || path.glob })),
+  remove: (bound) => pathsOf(bound).flatMap((path) => deletes([path], bound.has("recurse") || path.glob)),
   copy: (bound) => [
     ...(bound.has("recurse") ? reads(pathsOf(bound), "below") : reads(pathsOf(bound))),
     ...targets(bound),
   ],
-  move: (bound) => [
-    ...pathsOf(bound).map((path): CommandEffect => ({ kind: "delete", path, recursive: true, moves: true })),
-    ...targets(bound),
-  ],
+  move: (bound) => [...deletes(pathsOf(bound), true, true), ...targets(bound)],
   fetch,
   method,
   end: asksOutside("Ends processes"),

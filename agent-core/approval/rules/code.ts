@@ -11,8 +11,8 @@ import {
   reads,
   writes,
 } from "../command-effect.ts";
-import { type Arg, isKnown, knownArg, shown, UNKNOWN } from "../shell/arg.ts";
-import { has, type Options, valuesOf } from "./options.ts";
+import { type Arg, isKnown, knownArg, shown } from "../shell/arg.ts";
+import { has, valuesOf } from "./options.ts";
 import { script as packageScript } from "./project-tools.ts";
 import { type Rule, ruleTable } from "./rule.ts";
 
@@ -65,43 +65,39 @@ const interpreter: Program = ({ name, args, input }) => {
   ];
 };
 
-type Start = {
-  readonly at: number;
-  readonly code: boolean;
-  readonly input: boolean;
-  readonly effects: readonly CommandEffect[];
+const shell: Rule = {
+  posix: true,
+  short: "abcdefghiklmnpqrstuvxyBCDEFGHJPTVXo:O:",
+  long: "rcfile= init-file= debugger dump-po-strings dump-strings help login noediting noprofile norc posix pretty-print restricted verbose version emulate= no-rcs no-globalrcs",
+  options: { "rcfile= init-file=": opaque("Makes {name} start with another script") },
+  operandLike: /^-$/,
+  unlisted: opaque("Runs {name} with {option}, an option that is not known"),
+  effects: (call, options) => {
+    const { name, input } = call;
+    const clusters = options.strange.filter(({ text }) => /^-[a-z]+$/i.test(text));
+    const flags = ["c", "s"].filter((flag) => has(options, flag) || clusters.some(({ text }) => text.includes(flag)));
+    const [first, ...rest] = options.operands[0]?.text === "-" ? options.operands.slice(1) : options.operands;
+    // Such a word is an option, too, and others may follow.
+    if (first?.text.startsWith("+")) {
+      const option = { ...first, text: `-${first.text.slice(1)}` };
+      const words = [knownArg(name), ...flags.map((flag) => knownArg(`-${flag}`)), option, ...rest];
+      return [{ kind: "command", words, input }];
+    }
+    // Shells do not agree where the value of `-o` stands in a cluster: any word may be the code.
+    if (["o", "O"].some((letter) => /[oO]./.test(options.written.get(letter)?.text ?? "")))
+      return options.operands.map(({ text }) => ({ kind: "shell", code: text }));
+    if (flags.includes("c")) return shellCode(name, first, rest);
+    return first && !flags.includes("s") ? shellScript(name, first, rest) : shellInput(call);
+  },
 };
 
-const shell: Program = (call) => {
-  const { args, name } = call;
-  const start = readStart(name, args);
-  const [first, ...rest] = args.slice(start.at);
-  if (start.code) return [...start.effects, ...shellCode(name, first, rest)];
-  const open = first?.text.startsWith(UNKNOWN) ? [opaque(`Runs ${name} with words that are not known`)] : [];
-  const effects = [...start.effects, ...open];
-  return first && !start.input ? [...effects, ...shellScript(name, first, rest)] : [...effects, ...shellInput(call)];
-};
-
-function readStart(name: string, args: readonly Arg[]): Start {
-  const effects: CommandEffect[] = [];
-  const letters: string[] = [];
-  let at = 0;
-  for (let text = args[0]?.text ?? ""; /^[-+]/.test(text); text = args[at]?.text ?? "") {
-    at += 1;
-    if (text === "--" || text === "-") break;
-    if (/^--(?:rcfile|init-file)/.test(text)) effects.push(opaque(`Makes ${name} start with another script`));
-    if (/^(?:--(?:rcfile|init-file)|[-+][oO])$/.test(text)) at += 1;
-    else if (/^-[a-zA-Z]+$/.test(text)) letters.push(...text.slice(1));
-    else if (text.includes(UNKNOWN))
-      effects.push(opaque(`Runs ${name} with options that are not known before it runs`));
-  }
-  return { at, code: letters.includes("c"), input: letters.includes("s"), effects };
-}
-
-function shellCode(name: string, text: Arg | undefined, rest: readonly Arg[]): readonly CommandEffect[] {
+function shellCode(
+  name: string,
+  text: Arg | undefined,
+  [zero, ...positional]: readonly Arg[],
+): readonly CommandEffect[] {
   if (!text || text.splits) return [opaque(`Runs ${name} code that is not known before it runs`)];
   // The first word after the code is `$0`.
-  const [zero, ...positional] = rest;
   return [{ kind: "shell", code: text.text, positional, ...(zero && { zero }) }];
 }
 
@@ -128,20 +124,18 @@ function scripted(grammar: Pick<Rule, "short" | "long" | "posix">, isPlain: (scr
       const files = valuesOf(options, "f", "file");
       const isFirst = given.length === 0 && files.length === 0;
       const inputs = (isFirst ? options.operands.slice(1) : options.operands).filter(({ text }) => !/^\w+=/.test(text));
-      const inPlace = has(options, "i", "in-place");
       const scripts = isFirst ? options.operands.slice(0, 1) : given;
-      const odd = [...scripts.filter((each) => !isKnown(each) || each.splits || !isPlain(each.text)), ...files];
+      const isOdd = (each: Arg) => !isKnown(each) || each.splits || !isPlain(each.text);
+      // A backup with a slash in its name lies in another folder.
+      const backups = valuesOf(options, "i", "in-place").filter(({ text }) => !/^[\w.~-]*$/.test(text));
+      const odd = [...scripts.filter(isOdd), ...files];
       return [
-        ...(inPlace ? [...writes(inputs), ...backups(name, options)] : reads(inputs)),
+        ...(has(options, "i", "in-place") ? writes(inputs) : reads(inputs)),
         ...odd.map((each) => opaque(`Runs a ${name} script that may run commands or write files: ${shown(each)}`)),
+        ...backups.map((each) => ask(`Makes ${name} write its backups to ${shown(each)}`)),
       ];
     },
   };
-}
-
-function backups(name: string, options: Options): readonly CommandEffect[] {
-  const places = valuesOf(options, "i", "in-place").filter(({ text }) => !/^[\w.~-]*$/.test(text));
-  return places.map((arg) => ask(`Makes ${name} write its backups to ${shown(arg)}`));
 }
 
 /** A text up to its delimiter, which no bracket expression holds: it would end the pattern in some versions of sed. */

@@ -5,6 +5,7 @@ import {
   block,
   CHANGE,
   type CommandEffect,
+  deletes,
   opaque,
   type Program,
   reads,
@@ -13,10 +14,6 @@ import {
 import { type Arg, afterPrefix, isKnown, knownArg, shown, TOKEN, UNKNOWN, UNKNOWN_ARG } from "../shell/arg.ts";
 import { has, type Options, valuesOf } from "./options.ts";
 import { programOf, type Rule, ruleTable } from "./rule.ts";
-
-function deleted(path: Arg, recursive = true): CommandEffect {
-  return { kind: "delete", path, recursive };
-}
 
 /** Sources and the files that they become: below the target folder when it is one, and the target itself. */
 function destinations(options: Options): { readonly sources: readonly Arg[]; readonly targets: readonly Arg[] } {
@@ -38,6 +35,9 @@ function inside(folder: Arg, file: Arg): Arg {
   return { text: `${folder.text}${plain}`, glob: folder.glob || file.glob, splits: false };
 }
 
+const below = (folder: Arg, path: Arg): Arg =>
+  path.text.startsWith("/") ? path : { ...path, text: `${folder.text}/${path.text}` };
+
 const isRecursive = (options: Options): boolean => has(options, "r", "R", "a", "recursive", "archive");
 
 /** A folder's whole content, hidden files too, copied over another: it may bring any file. */
@@ -48,54 +48,28 @@ function overlays(options: Options, sources: readonly Arg[]): readonly CommandEf
   return [ask(`Copies everything in ${whole.map(shown).join(", ")}, hidden files too, over another folder`)];
 }
 
-const COPY = {
-  short: "abdfHiLlnPpRrsS:t:TuvxZc",
-  long: "archive attributes-only backup=? copy-contents debug force interactive dereference link no-clobber no-dereference preserve=? no-preserve= parents recursive reflink=? remove-destination sparse= strip-trailing-slashes symbolic-link suffix= target-directory= no-target-directory update=? verbose one-file-system context=? exchange",
-  unlisted: ask("Runs {name} with {option}, an option that is not known"),
-} satisfies Rule;
-
-const copy: Rule = {
-  ...COPY,
-  effects: (_, options) => {
-    const { sources, targets } = destinations(options);
-    const links = has(options, "l", "s", "link", "symbolic-link") ? writes(sources) : [];
-    const copied = isRecursive(options) ? reads(sources, "below") : reads(sources);
-    return [...copied, ...writes(targets), ...links, ...overlays(options, sources)];
-  },
-};
-
-const move: Rule = {
-  ...COPY,
-  effects: (_, options) => {
-    const { sources, targets } = destinations(options);
-    const removed = sources.map((path): CommandEffect => ({ kind: "delete", path, recursive: true, moves: true }));
-    const lost = targets[0]?.text === "/dev/null" ? sources.map((path) => deleted(path)) : [];
-    return [...removed, ...lost, ...writes(targets)];
-  },
-};
-
 /** A link gives access to its target: making one is judged as writing to both ends. */
-const link: Rule = {
-  ...COPY,
-  short: "bdfFiLnPrsS:t:Tvh",
-  long: `${COPY.long} directory logical physical relative symbolic`,
-  effects: (_, options) => {
+const copy: Rule = {
+  short: "abdfFHiLlnPpRrsS:t:TuvxZch",
+  long: "archive attributes-only backup=? copy-contents debug directory force interactive dereference link logical no-clobber no-dereference physical preserve=? no-preserve= parents recursive reflink=? relative remove-destination sparse= strip-trailing-slashes symbolic symbolic-link suffix= target-directory= no-target-directory update=? verbose one-file-system context=? exchange",
+  unlisted: ask("Runs {name} with {option}, an option that is not known"),
+  effects: ({ name }, options) => {
     const { sources, targets } = destinations(options);
-    const isHere = options.operands.length === 1 && !has(options, "t", "target-directory");
-    const ends = isHere ? [knownArg(".")] : targets;
+    if (name === "mv") return [...deletes(sources, true, targets[0]?.text !== "/dev/null"), ...writes(targets)];
+    const isSymbolic = has(options, "s", "symbolic", "symbolic-link");
     // A symbolic link's text starts at the folder of the link, a hard link's in the current folder.
-    const fromLink = has(options, "s", "symbolic")
-      ? sources.flatMap((source) => ends.slice(0, 1).map((end) => fromFolderOf(end, source)))
-      : [];
-    return writes([...sources, ...fromLink, ...ends]);
+    const folder = knownArg(targets[0]?.text.replace(/[^/]*$/, "") || ".");
+    const fromLink = isSymbolic ? sources.map((source) => below(folder, source)) : [];
+    const isCopy = /cp$/.test(name);
+    const links = isSymbolic || !isCopy || has(options, "l", "link");
+    return [
+      ...(links ? writes([...sources, ...fromLink]) : []),
+      ...(isCopy ? reads(sources, isRecursive(options) ? "below" : undefined) : []),
+      ...(isCopy ? overlays(options, sources) : []),
+      ...writes(targets),
+    ];
   },
 };
-
-function fromFolderOf(end: Arg, target: Arg): Arg {
-  if (target.text.startsWith("/") || !isKnown(target) || !isKnown(end)) return target;
-  const folder = end.text.slice(0, end.text.lastIndexOf("/") + 1);
-  return knownArg(`${folder}${target.text}`);
-}
 
 const dd: Program = ({ args }) => {
   const value = (key: string) =>
@@ -115,12 +89,12 @@ const remove: Rule = {
   unlisted: [],
   effects: (_, options) => {
     const recursive = has(options, "r", "R", "recursive") || options.strange.length > 0;
-    return options.operands.map((path) => deleted(path, recursive));
+    return deletes(options.operands, recursive);
   },
 };
 
-const OPEN_TO_ALL = /^0?[0-7]?[0-7][0-7][2367]$|^[ugoa]*[oa][ugoa]*[+=][rxX]*w|^[+=]w/;
-const SPECIAL_BITS = /^0?[2467][0-7]{3}$|[+=][rwxX]*[st]/;
+const OPEN_TO_ALL = /^0*[0-7]{0,3}[2367]$|(?:^|,)(?:[ugoa]*[oa][ugoa]*[+=][rxX]*w|[+=]w)/;
+const SPECIAL_BITS = /^0*[2467][0-7]{3}$|[+=][rwxX]*[st]/;
 
 const changeRights: Rule = {
   short: "cfvRhHLP",
@@ -156,17 +130,13 @@ const MAX_STARTS = 20;
 
 /** A search reads names, but an action deletes, writes or runs a program for each file. Another option may be one. */
 const find: Program = ({ args }) => {
-  const words = args.map(({ text }) => text);
-  const isValue = (at: number): boolean => WITH_VALUE.test(words[at - 1] ?? "") && !isValue(at - 1);
-  const isTest = (at: number): boolean => /^[-!(),]/.test(words[at] ?? "") || isValue(at);
-  const first = words.findIndex(
-    (word, at) => isTest(at) && !/^-(?:[HPXs]|O\d|D)$/.test(word) && words[at - 1] !== "-D",
-  );
-  const tests = args.slice(first < 0 ? args.length : first);
-  const named = args.slice(0, args.length - tests.length).filter((_, at) => !isTest(at));
+  const isLeading = ({ text }: Arg): boolean => /^-(?:[HLPXsD]|O\d)$/.test(text);
+  const end = args.findIndex((arg) => /^[-!(),]/.test(arg.text) && !isLeading(arg));
+  const tests = end < 0 ? [] : args.slice(end);
+  const named = args.slice(0, args.length - tests.length).filter((arg) => !isLeading(arg));
   const given = named.length > MAX_STARTS ? [UNKNOWN_ARG] : named;
   const starts = given.length === 0 ? [knownArg(".")] : given;
-  const filtered = words.some((word, at) => FILTERS.test(word) && words[at + 1] !== "*");
+  const filtered = tests.some(({ text }, at) => FILTERS.test(text) && tests[at + 1]?.text !== "*");
   return [
     ...reads(starts, "names"),
     ...starts
@@ -178,17 +148,25 @@ const find: Program = ({ args }) => {
 
 function actions(tests: readonly Arg[], start: Arg, filtered: boolean): readonly CommandEffect[] {
   const below = start.text.replace(/\/+$/, "");
-  const isSome = filtered && isKnown(start);
+  const isSome = filtered || !isKnown(start);
+  const each = isSome
+    ? knownArg(`${below}/${UNKNOWN}${endOfNames(tests)}`)
+    : { ...knownArg(`${below}/**`), glob: true };
   const effects: CommandEffect[] = [];
   for (let at = 0; at < tests.length; at += 1) {
     const word = tests[at]?.text ?? "";
     if (/^-(?:exec|ok)(?:dir)?$/.test(word)) {
       const words = tests.slice(at + 1, endOfCommand(tests, at + 1));
       at += words.length + 1;
-      const some = knownArg(`${below}/${UNKNOWN}${endOfNames(tests)}`);
-      effects.push(runs(word, words, filtered || !isKnown(start) ? some : { ...knownArg(`${below}/**`), glob: true }));
+      const filled = words.map((arg) =>
+        arg.text === "{}" ? each : { ...arg, text: arg.text.replaceAll("{}", each.text) },
+      );
+      // `-execdir` runs in the folder of each file, which is not known.
+      effects.push({ kind: "command", words: filled, ...(word.endsWith("dir") && { cwd: UNKNOWN_ARG }) });
     } else if (word === "-delete")
-      effects.push(isSome ? deleted(knownArg(`${below}/${TOKEN}`), false) : deleted(start));
+      effects.push(
+        ...(filtered && isKnown(start) ? deletes([knownArg(`${below}/${TOKEN}`)], false) : deletes([start])),
+      );
     else at += readTest(word, tests[at + 1], effects);
   }
   return effects;
@@ -202,12 +180,6 @@ function readTest(word: string, value: Arg | undefined, effects: CommandEffect[]
     effects.push(ask(`Runs find with ${shown(word)}, an option that is not known`), ...reads(value ? [value] : []));
   if (word === "-fprintf") return 2;
   return isOutput || WITH_VALUE.test(word) ? 1 : 0;
-}
-
-/** `-execdir` runs in the folder of each file, which is not known. */
-function runs(action: string, words: readonly Arg[], path: Arg): CommandEffect {
-  const cwd = action.endsWith("dir") && { cwd: UNKNOWN_ARG };
-  return { kind: "command", words: words.map((word) => filled(word, path)), ...cwd };
 }
 
 function endOfCommand(tests: readonly Arg[], from: number): number {
@@ -225,10 +197,6 @@ function endOfNames(tests: readonly Arg[]): string {
   return (isOnly && at !== undefined && /^\*?([\w.-]+)$/.exec(words[at + 1] ?? "")?.[1]) || "";
 }
 
-function filled(word: Arg, path: Arg): Arg {
-  return word.text === "{}" ? path : { ...word, text: word.text.replaceAll("{}", path.text) };
-}
-
 /** fd: `-x` and `-X` run the rest of the line on each file. */
 const fd: Program = ({ args }) => {
   const at = args.findIndex(({ text }) => /^-[a-zA-Z]*[xX]|^--exec|^\0/.test(text));
@@ -237,9 +205,6 @@ const fd: Program = ({ args }) => {
   const run: CommandEffect = { kind: "command", words: [...words, UNKNOWN_ARG] };
   return [askForCode(`Runs fd with ${shown(args[at] ?? "")}, which runs a program on each file`), run];
 };
-
-const below = (folder: Arg, path: Arg): Arg =>
-  path.text.startsWith("/") ? path : { ...path, text: `${folder.text}/${path.text}` };
 
 /** Listing reads, packing reads everything below its operands and writes one file, unpacking may write any. */
 const tar: Rule = {
@@ -278,7 +243,7 @@ const compress: Rule = {
     const isWhole = has(options, "r", "recursive");
     if (has(options, "c", "l", "t", "stdout", "to-stdout", "list", "test") || files.length === 0)
       return reads(files, isWhole ? "below" : undefined);
-    return [...writes(files), ...(isWhole ? files.map((path) => deleted(path)) : [])];
+    return [...writes(files), ...deletes(isWhole ? files : [])];
   },
 };
 
@@ -290,21 +255,19 @@ export const filePrograms: ReadonlyMap<string, Program> = ruleTable({
     options: { "r: reference=": "read" },
     operands: "write",
   },
-  "cp gcp": copy,
-  mv: move,
-  "ln link": link,
+  "cp gcp mv ln link": copy,
   truncate: { short: "cos:", long: "no-create size=", options: { "r: reference=": "read" }, operands: "write" },
   tee: { short: "aip", long: "append ignore-interrupts output-error=?", operands: "write" },
-  dd,
+  "dd dcfldd dc3dd": dd,
   mktemp: ({ args }) => [CHANGE, ...writes(args.filter(({ text }) => text.includes("XXX")))],
   "rm grm": remove,
   /** Deletes an empty folder only: nothing is lost. */
   rmdir: {
     open: true,
-    effects: (_, { operands }) => operands.map((path) => ({ kind: "delete", path, recursive: false, moves: true })),
+    effects: (_, { operands }) => deletes(operands, false, true),
   },
-  unlink: ({ args }) => args.map((path) => deleted(path, false)),
-  shred: { open: true, operands: "write", effects: (_, { operands }) => operands.map((path) => deleted(path, false)) },
+  unlink: ({ args }) => deletes(args, false),
+  shred: { open: true, operands: "write", effects: (_, { operands }) => deletes(operands, false) },
   "srm wipe trash trash-put rimraf del-cli": { open: true, operands: "delete" },
   "chmod chown chgrp": changeRights,
   /** The first word of tar may be a cluster of letters without its dash. */

@@ -34,12 +34,15 @@ function untracked({ name }: Call, options: Options): readonly CommandEffect[] {
 
 /** Commands that print the text of files by default, and those that do it with an option for patches. */
 const PRINTERS = /^git (?:diff|show|grep|cat-file|archive|fast-export|format-patch|range-diff|merge-tree)$/;
-const PATCH = words(
-  "p u patch patch-with-raw patch-with-stat U unified c cc W function-context L binary remerge-diff diff-merges dd",
+const PATCH =
+  "p u patch patch-with-raw patch-with-stat U unified c cc W function-context L binary remerge-diff diff-merges dd".split(
+    " ",
+  );
+const SUMMARY = "stat shortstat numstat name-only name-status summary dirstat raw no-patch s quiet check list".split(
+  " ",
 );
-const SUMMARY = words("stat shortstat numstat name-only name-status summary dirstat raw no-patch s quiet check list");
-const NAMES_OF_GREP = words("l files-with-matches name-only L files-without-match c count q quiet");
-const FACTS_OF_OBJECT = words("t s e batch-check");
+const NAMES_OF_GREP = "l files-with-matches name-only L files-without-match c count q quiet".split(" ");
+const FACTS_OF_OBJECT = "t s e batch-check".split(" ");
 /** One file of a revision. */
 const ONE_FILE = /^[\w./@~^-]*:(?!\/)[^:]+$/;
 
@@ -72,24 +75,18 @@ function readsOf(operands: readonly Arg[]): readonly CommandEffect[] {
   );
 }
 
-function withOptions(options: NonNullable<Rule["options"]>): Rule {
-  return { ...READ, options: { ...SPECIAL_OPTIONS, ...options } };
-}
+const withOptions = (options: Rule["options"]): Rule => ({ ...READ, options: { ...SPECIAL_OPTIONS, ...options } });
 
 /** A command that follows commits; its options may hold lines of a file, or a text that changes brought or took. */
 const LOG = withOptions({ "L: S: G:": [] });
 
 export const readingCommands: Readonly<Record<string, Rule>> = {
-  "status shortlog describe rev-parse ls-files ls-tree name-rev merge-base": READ,
+  "status shortlog describe rev-parse ls-files ls-tree name-rev merge-base cat-file for-each-ref show-ref show-branch":
+    READ,
+  "count-objects fsck check-mailmap var version help range-diff cherry verify-commit verify-tag merge-tree stripspace":
+    READ,
   "diff log show rev-list diff-tree diff-index diff-files": LOG,
   "blame annotate": withOptions({ "L:": [], "S:": "read" }),
-  "for-each-ref show-ref show-branch count-objects fsck": READ,
   "check-ignore check-attr": { ...READ, effects: (_, { operands }) => reads(operands, "facts") },
-  "check-mailmap var version help range-diff cherry verify-commit verify-tag merge-tree stripspace": READ,
-  "cat-file": READ,
   grep: withOptions({ O: opaque("Makes git grep open files in another program") }),
 };
-
-function words(text: string): readonly string[] {
-  return text.split(" ");
-}

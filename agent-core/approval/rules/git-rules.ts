@@ -4,6 +4,7 @@ import {
   type Call,
   CHANGE,
   type CommandEffect,
+  deletes,
   OUTSIDE,
   opaque,
   type Program,
@@ -74,16 +75,14 @@ const checkout: Effects = (call, options) => {
   return forced || (!creates && (operands.length > 1 || isFile)) ? [loses(call)] : [CHANGE];
 };
 
-const switches: Effects = (call, options) =>
-  has(options, "f", "C", "m", "force", "discard-changes", "merge") || options.operands.some((arg) => !isKnown(arg))
-    ? [loses(call)]
-    : [CHANGE];
+/** Throws changes away with one of these options, separated by spaces, or with words that are not known. */
+const losing =
+  (options: string): Effects =>
+  (call, given) =>
+    has(given, ...options.split(" ")) || !call.args.every(isKnown) ? [loses(call)] : [CHANGE];
 
 const restore: Effects = (call, options) =>
   has(options, "staged", "S") && !has(options, "W", "s", "worktree", "source") ? [CHANGE] : [loses(call)];
-
-const reset: Effects = (call, options) =>
-  has(options, "hard", "merge", "keep", "recurse-submodules") || !call.args.every(isKnown) ? [loses(call)] : [CHANGE];
 
 const stash: Effects = (call, options) => {
   const action = options.operands[0]?.text ?? "push";
@@ -138,8 +137,6 @@ const remote: Effects = ({ args }, { operands: [first] }) =>
 
 const says = (args: readonly Arg[], ...words: readonly string[]): boolean =>
   args.some(({ text }) => words.includes(text));
-const deletes = (paths: readonly Arg[], moves: boolean) =>
-  paths.map((path): CommandEffect => ({ kind: "delete", path, recursive: true, moves }));
 const forFolder: Effects = (_, options) => [
   CHANGE,
   ...writes(options.operands.slice(-1)),
@@ -163,9 +160,9 @@ const commands = ruleTable({
   branch: names("d D f M C delete force edit-description move copy", "can drop a branch"),
   tag: names("d f delete force", "deletes or moves a tag", { "F: file=": "read" }),
   checkout: changes(checkout),
-  switch: changes(switches),
+  switch: changes(losing("f C m force discard-changes merge")),
   restore: changes(restore),
-  reset: changes(reset),
+  reset: changes(losing("hard merge keep recurse-submodules")),
   stash: changes(stash),
   config: changes(config, { "f: file= blob=": "read" }),
   "fetch pull ls-remote": changes(fetch),
@@ -175,8 +172,8 @@ const commands = ruleTable({
       ? []
       : [ask(`Deletes files that git does not track (${lineOf(call)})`)],
   ),
-  rm: changes((_, options) => (has(options, "cached") ? [CHANGE] : deletes(options.operands, false))),
-  mv: changes((_, { operands }) => [...deletes(operands.slice(0, -1), true), ...writes(operands.slice(-1))]),
+  rm: changes((_, options) => (has(options, "cached") ? [CHANGE] : deletes(options.operands))),
+  mv: changes((_, { operands }) => [...deletes(operands.slice(0, -1), true, true), ...writes(operands.slice(-1))]),
   worktree: changes((call, given) => {
     const [verb = knownArg("list")] = given.operands;
     if (verb.text === "list") return [];

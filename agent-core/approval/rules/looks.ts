@@ -3,7 +3,7 @@ import { ask, askForCode, type Call, type CommandEffect, type Program, reads } f
 import type { NameFilter } from "../reached-secrets.ts";
 import { type Arg, afterPrefix, isKnown, knownArg, shown, UNKNOWN, UNKNOWN_ARG } from "../shell/arg.ts";
 import { has, type Options } from "./options.ts";
-import { type Rule, ruleTable } from "./rule.ts";
+import { byLine, type Rule, ruleTable } from "./rule.ts";
 
 /**
  * Options of the programs that only read, whatever their options. One program a line, and its aliases: letters of its options,
@@ -70,13 +70,13 @@ journalctl | u:n:fbkp:S:U:eo:rxqg: | unit= lines= follow boot=? priority= since=
 const readAll = ({ name, args }: Call, { operands }: Options): readonly CommandEffect[] => {
   const paths = args.flatMap(pathsIn);
   // The value of an option may name a list of files, which the program prints.
-  if (FACTS.has(name) && args.every((arg) => arg.text.startsWith("-") || operands.includes(arg)))
+  if (FACTS.test(name) && args.every((arg) => arg.text.startsWith("-") || operands.includes(arg)))
     return [
       ...reads(operands, "facts"),
       ...reads(args.filter((arg) => !operands.includes(arg)).flatMap(pathsIn), "names"),
     ];
-  if (NAMES.has(name)) return reads(paths, "names");
-  const searches = GREPS.has(name) || /^(?:rg|ack|ag)$/.test(name);
+  if (NAMES.test(name)) return reads(paths, "names");
+  const searches = GREPS.test(name) || /^(?:rg|ack|ag)$/.test(name);
   const isPattern = searches && !args.some(({ text }) => /^-\w*[ef]|^--(?:regexp|file)/.test(text));
   const files = isPattern ? operands.slice(1) : operands;
   // zgrep hands each file to grep as its input, so that a recursive grep searches the working folder.
@@ -88,22 +88,22 @@ const readAll = ({ name, args }: Call, { operands }: Options): readonly CommandE
         ? paths.filter((path) => path !== operands[0] || isKnown(path))
         : paths,
     ),
-    ...(isRecursive(name, args) ? reads(DIFFS.has(name) ? paths : folders, "below", filterOf(args)) : []),
+    ...(isRecursive(name, args) ? reads(DIFFS.test(name) ? paths : folders, "below", filterOf(args)) : []),
   ];
 };
 
-const NAMES = words("ls stat du df readlink realpath wc file");
-const FACTS = words("ls stat readlink realpath");
-const DIFFS = words("diff colordiff difft delta");
-const GREPS = words("grep egrep fgrep zgrep zegrep zfgrep");
+const NAMES = /^(?:ls|stat|du|df|readlink|realpath|wc|file)$/;
+const FACTS = /^(?:ls|stat|readlink|realpath)$/;
+const DIFFS = /^(?:diff|colordiff|difft|delta)$/;
+const GREPS = /^z?[ef]?grep$/;
 
 /** True when the program prints what is in all files below a folder, hidden ones too. */
 function isRecursive(name: string, args: readonly Arg[]): boolean {
   const has = (pattern: RegExp) => args.some(({ text }) => pattern.test(text));
-  if (GREPS.has(name)) return has(/^-[A-Za-z0-9]*[rR]|^--(?:rec|der)|^--dir.*=r|^r$|^re(?:c(?:ur?s?e?)?)?$/);
+  if (GREPS.test(name)) return has(/^-[A-Za-z0-9]*[rR]|^--(?:rec|der)|^--dir.*=r|^r$|^re(?:c(?:ur?s?e?)?)?$/);
   if (name === "rg") return has(/^-[A-Za-z0-9]*[u.g]|^--(?:hid|no-ig|unr|gl|ig|type-add)/);
   // Of two folders `diff` also prints files without `-r`, and with `-N` those that only one of them has.
-  return DIFFS.has(name) || name === "ack" || name === "ag";
+  return DIFFS.test(name) || name === "ack" || name === "ag";
 }
 
 function filterOf(args: readonly Arg[]): NameFilter {
@@ -154,6 +154,19 @@ function readerRules(table: readonly (readonly string[])[], rule: NonNullable<Ru
   );
 }
 
+const UNPACKS = ask("Packs, or unpacks over the files that an archive names");
+/** One statement that reads, without functions that reach files. */
+const QUERY =
+  /^\s*(?:select\b(?!.*(?:file|load_extension|edit|tokenizer)\s*\()[^;]*;?|\.(?:tables|schema|indexes)[\s\w]*)$/is;
+const PLAIN_OPENSSL =
+  /^(?:x509|version|rand|dgst|verify)(?: (?!-)[^\0 ]+| -(?:in|inform|noout|text|dates|startdate|enddate|subject|issuer|serial|fingerprint|pubkey|modulus|purpose|ext|hex|base64|sha\d+|a))*$/;
+const OPERANDS: Program = ({ args }) => reads(args.filter(({ text }) => !text.startsWith("-")));
+
+/** Readers that cannot run a program or write a file, and the shell's own words for small steps. */
+export const textFilters: ReadonlySet<string> = new Set(
+  "cat head tail grep wc cut tr uniq jq echo printf true cd pwd ls date sleep test [".split(" "),
+);
+
 export const readers: ReadonlyMap<string, Program> = ruleTable({
   ...readerRules(fileReaders, readAll),
   ...readerRules(stateReaders, () => []),
@@ -193,15 +206,16 @@ export const readers: ReadonlyMap<string, Program> = ruleTable({
   },
   /** Lists the names in an archive. */
   unzip: {
-    short: "lvtZ12hq",
+    short: "lvtZ12hqopnj",
+    options: { "d:": "write" },
     operands: "read",
     effects: ({ args }) => (args.some(({ text }) => /^-\w*[lvtZ]/.test(text)) ? [] : [UNPACKS]),
   },
-  jar: ({ args: [how, ...rest] }) => (/^-?t[fv]+$/.test(how?.text ?? "") ? reads(rest) : [UNPACKS]),
-  openssl: ({ args }) =>
-    args.every(isPlainOpenssl)
-      ? reads(args.slice(1))
-      : [askForCode("Runs openssl with words that may write or run something")],
+  jar: byLine([/^-?t[fv]+ /, OPERANDS], [/^/, UNPACKS]),
+  openssl: byLine(
+    [PLAIN_OPENSSL, OPERANDS],
+    [/^/, askForCode("Runs openssl with words that may write or run something")],
+  ),
   sqlite3: ({ args }) => {
     const [file, statement, ...more] = args.filter(
       ({ text }) => !/^-(?:header|csv|json|column|box|readonly|batch)$/.test(text),
@@ -211,19 +225,3 @@ export const readers: ReadonlyMap<string, Program> = ruleTable({
   },
   tr: { short: "cCdst", long: "complement delete squeeze-repeats truncate-set1" },
 });
-
-const UNPACKS = ask("Packs, or unpacks over the files that an archive names");
-/** One statement that reads, without functions that reach files. */
-const QUERY =
-  /^\s*(?:select\b(?!.*(?:file|load_extension|edit|tokenizer)\s*\()[^;]*;?|\.(?:tables|schema|indexes)[\s\w]*)$/is;
-const isPlainOpenssl = ({ text }: Arg, at: number): boolean =>
-  at === 0
-    ? /^(?:x509|version|rand|dgst|verify)$/.test(text)
-    : !text.startsWith("-") ||
-      /^-(?:in|inform|noout|text|dates|startdate|enddate|subject|issuer|serial|fingerprint|pubkey|modulus|purpose|ext|hex|base64|sha\d+|a)$/.test(
-        text,
-      );
-
-function words(text: string): ReadonlySet<string> {
-  return new Set(text.split(" "));
-}

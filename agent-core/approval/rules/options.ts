@@ -66,8 +66,10 @@ function readOption(reader: Reader, arg: Arg, grammar: Grammar): boolean {
   return true;
 }
 
-export function has(options: Options, ...names: readonly string[]): boolean {
-  return names.some((name) => options.given.has(name));
+/** True when one of the options is given. Where the grammar is open, a long name may be abbreviated. */
+export function has({ given }: Options, ...names: readonly string[]): boolean {
+  const long = [...given.keys()].filter((name) => /^\w\w/.test(name));
+  return names.some((name) => given.has(name) || long.some((start) => name.startsWith(start)));
 }
 
 export function valuesOf(options: Options, ...names: readonly string[]): readonly Arg[] {

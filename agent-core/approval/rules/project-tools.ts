@@ -12,8 +12,7 @@ import {
   project,
 } from "../command-effect.ts";
 import { type Arg, afterPrefix, isKnown, knownArg, shown, UNKNOWN } from "../shell/arg.ts";
-import { valuesOf } from "./options.ts";
-import { type Rule, ruleTable } from "./rule.ts";
+import { byLine, lineOf, ruleTable } from "./rule.ts";
 
 /** Options that hand a tool code, a program, a plugin or settings from the command line. */
 const STEERING =
@@ -52,36 +51,27 @@ const compiler: Program = (call) => {
   ];
 };
 
+const OWN_RULES = /(?:^| )(?:-\w*[EI]|--ev|--inc)/;
+const FROM_INPUT = /(?:^| )(?:-\w*f|--(?:make)?file=?) ?(?:-|\/dev\/\S*)(?: |$)/;
+
 /** The makefile is not read: the first target asks, and a lasting answer holds until the makefile changes. */
-const make: Rule = {
-  short: "bBC:def:hij::kl::LmnpqrRsStvwW:o:O::",
-  long: "always-make directory= file= makefile= ignore-errors jobs=? keep-going just-print dry-run question silent quiet touch print-directory no-print-directory",
-  options: { "E: eval= I: include-dir=": opaque("Runs {name} with {option}, which can make it run other programs") },
-  effects: ({ name, args, input }, options) => {
-    const far = options.operands.find(({ text }) => !text.includes("=") && FAR.test(text));
-    const fromInput = valuesOf(options, "f", "file", "makefile").some(({ text }) => /^-$|^\/dev\//.test(text));
-    return [
-      CHANGE,
-      project(args),
-      fromInput && input.kind === "data"
-        ? opaque(`Runs the rules that ${name} reads from its input`)
-        : askForCode(`Runs ${name}, whose rules are not read`, "prefix"),
-      ...(far ? leaves(name, far.text) : []),
-    ];
-  },
+const make: Program = ({ name, args, input }) => {
+  const line = lineOf(args);
+  const far = args.find(({ text }) => !/^-|=/.test(text) && FAR.test(text));
+  const isOwn = OWN_RULES.test(line) || (input.kind === "data" && FROM_INPUT.test(line));
+  const runs = isOwn
+    ? opaque(`Runs ${name} with rules of its words or its input (${args.map(shown).join(" ")})`)
+    : askForCode(`Runs ${name}, whose rules are not read`, "prefix");
+  return [CHANGE, project(args), runs, ...(far ? leaves(name, far.text) : [])];
 };
 
-const cmake: Program = (call) => {
-  const odd = call.args.find(({ text }) => CMAKE_RUNS.test(text));
-  return odd ? [askForCode(`Runs cmake with ${shown(odd)}, which chooses what it runs`)] : tool(call);
-};
-
-const CMAKE_RUNS = /^(?:-E|-P|-C|--install|-DCMAKE_\w*(?:COMPILER|LAUNCHER|PROGRAM|COMMAND|TOOLCHAIN)\w*)/;
+const CMAKE_RUNS = /(?:^| )(?:-E|-P|-C|--install|-DCMAKE_\w*(?:COMPILER|LAUNCHER|PROGRAM|COMMAND|TOOLCHAIN)\w*)/;
+const cmake = byLine([CMAKE_RUNS, askForCode("Runs {line}, which chooses what it runs")], [/^/, tool]);
 
 type Manager = {
   /** First words whose rest is a command of the project. */
   readonly runs?: string;
-  /** The manager installs for the whole machine. */
+  /** The manager works beyond the project: for the whole machine, or in an account. */
   readonly system?: true;
   /** A line that makes a known verb run other code. */
   readonly odd?: RegExp;
@@ -107,13 +97,11 @@ function manager(own: string, { runs = "", system, odd = /^(?!)/ }: Manager = {}
     const files = args.filter(({ text }) => !/^\/[pv]:/.test(text));
     if (working?.has(verb)) return [project(files), ...steering(name, before)];
     if (running?.has(verb)) return [CHANGE, ...steering(name, before), ...restOf(name, args.slice(at + 1))];
-    return installs({ name, args, isOutside: system === true || ACCOUNT.test(verb) });
+    return installs({ name, args }, system === true || ACCOUNT.test(verb));
   };
 }
 
-type Installation = { readonly name: string; readonly args: readonly Arg[]; readonly isOutside: boolean };
-
-function installs({ name, args, isOutside }: Installation): readonly CommandEffect[] {
+function installs({ name, args }: Pick<Call, "name" | "args">, isOutside: boolean): readonly CommandEffect[] {
   const code = args.find(({ text }) => BRINGS_CODE.test(text));
   const line = [name, ...args.slice(0, 4).map(shown)].join(" ");
   return [
@@ -146,10 +134,8 @@ const LOOKS = new Set(
 /** Lines with these first words only look; any other one with this first word changes settings. */
 const SETTINGS = /^(?:version$|(?:config|c)(?:$| (?:get|list|ls))|pkg get|cache (?:verify|ls|list|dir))\b/;
 const OTHERS =
-  "install i in ins add ci it cit update up upgrade uninstall remove rm r un unlink link ln dedupe prune rebuild import publish unpublish login logout whoami init create exec x dlx config c pkg cache owner version deprecate token access dist-tag set plugin store env setup deploy patch";
+  "install i in ins add ci it cit update up upgrade uninstall remove rm r un unlink link ln dedupe prune rebuild import publish unpublish login logout whoami init create exec x dlx config c pkg cache owner version deprecate token access dist-tag set plugin store env setup deploy patch global npm";
 const KNOWN = new Set([...LOOKS, ...OTHERS.split(" ")]);
-
-type ScriptVerb = { readonly verb: Arg; readonly rest: readonly Arg[]; readonly own: readonly Arg[] };
 
 /** npm, pnpm, yarn and bun: the project's scripts are read, and run as they are. */
 const scripts: Program = (call) => {
@@ -159,28 +145,25 @@ const scripts: Program = (call) => {
   const isOperand = ({ text }: Arg, at: number) => !(text.startsWith("-") || WITH_VALUE.test(own[at - 1]?.text ?? ""));
   const at = own.findIndex(isOperand);
   const verb = own[at];
-  if (verb === undefined)
-    return name === "yarn" && args.length === 0 ? installs({ ...call, isOutside: false }) : steering(name, own);
-  return [...steering(name, own), ...verbEffects(call, { verb, rest: args.slice(at + 1), own })];
+  if (verb === undefined) return name === "yarn" && args.length === 0 ? installs(call, false) : steering(name, own);
+  return [...steering(name, own), ...verbEffects(call, verb, { rest: args.slice(at + 1), folder: folderOf(own) })];
 };
 
-function verbEffects(call: Call, { verb, rest, own }: ScriptVerb): readonly CommandEffect[] {
+function verbEffects(call: Call, verb: Arg, { rest, folder }: ScriptCall): readonly CommandEffect[] {
   const { name } = call;
   const line = [verb, ...rest].map(({ text }) => text).join(" ");
+  // `yarn npm audit`, `yarn global list`
+  if (/^(?:npm|global)$/.test(verb.text) && LOOKS.has(rest[0]?.text ?? "")) return [CHANGE];
   if (SETTINGS.test(line) || (LOOKS.has(verb.text) && !/^audit fix/.test(line))) return [CHANGE];
   if (/^(?:exec|x)$/.test(verb.text)) return npx({ ...call, args: rest });
-  if (/^(?:run|run-script|rum|urn)$/.test(verb.text)) return runsScript(name, { verb, rest, own });
+  if (/^(?:run|run-script|rum|urn)$/.test(verb.text)) {
+    const at = rest.findIndex(({ text }) => !text.startsWith("-"));
+    // Without a script of this name it runs the words after it.
+    if (rest[at]?.text === "env" && at < rest.length - 1) return [opaque(`Runs ${name} run env with other words`)];
+    return script(name, rest[at], { rest: rest.slice(at + 1), folder });
+  }
   const isScript = /^(?:test|tst|t|start|stop|restart)$/.test(verb.text) || (name !== "npm" && !KNOWN.has(verb.text));
-  if (isScript) return script(name, verb, { rest, folder: folderOf(own) });
-  return installs({ ...call, isOutside: ACCOUNT.test(verb.text) });
-}
-
-function runsScript(name: string, { rest, own }: ScriptVerb): readonly CommandEffect[] {
-  const at = rest.findIndex(({ text }) => !text.startsWith("-"));
-  const target = rest[at];
-  // Without a script of this name it runs the words after it.
-  if (target?.text === "env" && at < rest.length - 1) return [opaque(`Runs ${name} run env with other words`)];
-  return script(name, target, { rest: rest.slice(at + 1), folder: folderOf(own) });
+  return isScript ? script(name, verb, { rest, folder }) : installs(call, ACCOUNT.test(verb.text));
 }
 
 function folderOf(args: readonly Arg[]): Arg | undefined {
@@ -235,7 +218,7 @@ export const projectTools: ReadonlyMap<string, Program> = ruleTable({
   "javac kotlinc scalac rustc ghc nim zigcc nasm protoc bison flex gcc g++ cc c++ clang clang++ gfortran": compiler,
   "gradle gradlew mvn mvnw mvnd ant sbt lein bazel bazelisk turbo nx lerna rush moon grunt gulp rake invoke": tasks,
   "ninja samu meson xcodebuild": tasks,
-  "terraform tofu": manager("validate fmt version show output providers graph plan test"),
+  "terraform tofu": manager("validate fmt version show output providers graph plan test", { system: true }),
   "pre-commit tauri expo prisma": manager(
     "run validate-config help dev build info start lint doctor validate generate",
   ),
@@ -247,7 +230,7 @@ export const projectTools: ReadonlyMap<string, Program> = ruleTable({
   zig: manager("build test fmt version env build-exe build-lib run targets"),
   "stack cabal dune": manager("build test check run repl bench haddock path ghc runtest fmt clean exec"),
   go: manager("build test vet fmt list version doc help clean fix work run mod env generate tool", {
-    odd: /(?:^| )--?(?:exec|toolexec|vettool|overlay|gccgoflags|modfile|ldflags=.*-extld)|^env .*-[wu]\b|^run \S*@/,
+    odd: /(?:^| )--?(?:exec|toolexec|vettool|overlay|gccgoflags|modfile|ldflags[= ].*-extld)|^env .*-[wu]\b|^run \S*@/,
   }),
   cargo: manager(
     "build b check c test t nextest clippy fmt doc d bench tree metadata version run r clean help search locate-project pkgid fix llvm-cov expand deny machete udeps outdated audit miri",
@@ -257,14 +240,18 @@ export const projectTools: ReadonlyMap<string, Program> = ruleTable({
   cmake,
 });
 
+/** A manager of the whole machine: other lines than these install, and packages bring code. */
+const lists = (line: RegExp): Program =>
+  byLine([line, []], [/^/, ({ name, args }) => installs({ name, args: [knownArg("./package"), ...args] }, true)]);
+
 export const packageManagers: ReadonlyMap<string, Program> = ruleTable({
   "npm pnpm yarn bun": scripts,
   "npx pnpx bunx": npx,
   "pip pip3": pip,
-  uv: (call) =>
-    call.args[0]?.text === "pip"
-      ? pip({ ...call, name: "uv pip", args: call.args.slice(1) })
-      : manager("help lock version tree", { runs: "run" })(call),
+  uv: byLine(
+    [/^pip /, (call) => pip({ ...call, name: "uv pip", args: call.args.slice(1) })],
+    [/^/, manager("help lock version tree", { runs: "run" })],
+  ),
   "poetry pdm pipenv hatch rye": manager(
     "show check version about search list info outdated graph verify status build test fmt lint",
     { runs: "run" },
@@ -278,12 +265,8 @@ export const packageManagers: ReadonlyMap<string, Program> = ruleTable({
     "list ls info search outdated deps leaves doctor home desc uses cat log show policy depends rdepends madison",
     { system: true },
   ),
-  "dpkg dpkg-query rpm pacman": ({ name, args }) =>
-    /^(?:-[lLsSW]|-q[ailpfcd]*|-Q\w*|-S[si]|--(?:list|listfiles|status|search|show|query|version))$/.test(
-      args[0]?.text ?? "",
-    ) && !args.slice(1).some(({ text }) => /^-[-A-Z]/.test(text))
-      ? []
-      : installs({ name, args: [knownArg("./package"), ...args], isOutside: true }),
+  "dpkg dpkg-query": lists(/^(?:-[lLsSW]|--(?:list|listfiles|status|search|show|version))(?: (?!-[-A-Z])\S+)*$/),
+  "rpm pacman": lists(/^(?:-q[ailpfcd]*|-Q\w*|-S[si]|--(?:query|version))(?: (?!-[-A-Z])\S+)*$/),
   "uvx corepack nvm fnm volta asdf mise pyenv rbenv sdk rvm direnv": manager(
     "ls current version versions where doctor",
   ),

@@ -1,5 +1,14 @@
 /** Rules as data: one record says what a program's options, operands and verbs do. */
-import { askForCode, type Call, type CommandEffect, opaque, type Program, reads, writes } from "../command-effect.ts";
+import {
+  askForCode,
+  type Call,
+  type CommandEffect,
+  deletes,
+  opaque,
+  type Program,
+  reads,
+  writes,
+} from "../command-effect.ts";
 import { type Arg, shown, UNKNOWN } from "../shell/arg.ts";
 import { type Grammar, type Options, readOptions } from "./options.ts";
 
@@ -37,7 +46,25 @@ export type Rule = {
 const UNLISTED_OPTION = askForCode("Runs {name} with {option}, an option that is not known");
 
 /** An option that a wrapper does not list could swallow the command word. */
-export const UNLISTED = opaque("Runs {name} with {option}, an option that is not known");
+const UNLISTED = opaque("Runs {name} with {option}, an option that is not known");
+
+/** The words of a call with a space between. A blank inside a word is `␣`, which is neither a blank nor part of a name. */
+export function lineOf(args: readonly Arg[]): string {
+  return args.map(({ text }) => text.replace(/\s/g, "␣")).join(" ");
+}
+
+/** Effects of the calls whose line matches. */
+type Row = readonly [line: RegExp, does: CommandEffect | readonly CommandEffect[] | Program];
+
+/** A program that is told by its line: the first row that matches counts. */
+export function byLine(...rows: readonly Row[]): Program {
+  return (call) => {
+    const line = lineOf(call.args);
+    const does = rows.find(([pattern]) => pattern.test(line))?.[1];
+    if (typeof does === "function") return does(call);
+    return listOf(does).map((effect) => fill(effect, { call, operands: call.args }));
+  };
+}
 
 type Compiled = {
   readonly rule: Rule;
@@ -70,7 +97,7 @@ function compile(rule: Rule): Compiled {
   const short = listed.filter((name) => /^[^-]:{0,2}$/.test(name)).join("");
   const long = listed.filter((name) => !/^[^-]:{0,2}$/.test(name));
   const asks = listOf(rule.does).some(({ kind }) => kind === "ask" || kind === "opaque" || kind === "block");
-  const byDefault = rule.wraps === undefined ? UNLISTED_OPTION : UNLISTED;
+  const byDefault = rule.wraps !== undefined || rule.posix ? UNLISTED : UNLISTED_OPTION;
   return {
     rule,
     unlisted: listOf(rule.unlisted ?? (rule.open === true || asks ? [] : byDefault)),
@@ -92,7 +119,7 @@ function plainName(name: string): string {
 function effectsOf(call: Call, { rule, grammar, unlisted, options: meanings }: Compiled) {
   const options = readOptions(call.args, grammar);
   const filled = (effects: readonly CommandEffect[], option?: Arg, value?: Arg) =>
-    effects.map((effect) => fill(effect, { call, options, option, value }));
+    effects.map((effect) => fill(effect, { call, operands: options.operands, option, value }));
   const effects: CommandEffect[] = [];
   for (const [names, meaning] of meanings) effects.push(...optionEffects(names, meaning, options, filled));
   // Such an option may change what the operands mean.
@@ -131,7 +158,7 @@ function operandEffects(role: Operands | undefined, operands: readonly Arg[]): r
     case "write":
       return writes(operands);
     case "delete":
-      return operands.map((path) => ({ kind: "delete", path, recursive: true }));
+      return deletes(operands);
     case "in-out":
       // A pattern may stand for both files.
       return [...reads(operands.slice(0, 1)), ...writes(operands[0]?.glob ? operands : operands.slice(1))];
@@ -145,19 +172,19 @@ function listOf(effects: CommandEffect | readonly CommandEffect[] | undefined): 
 
 type Filling = {
   readonly call: Call;
-  readonly options: Options;
-  readonly option: Arg | undefined;
-  readonly value: Arg | undefined;
+  readonly operands: readonly Arg[];
+  readonly option?: Arg | undefined;
+  readonly value?: Arg | undefined;
 };
 
 /** The effect with the call's own words in its reason. */
-function fill(effect: CommandEffect, { call, options, option, value }: Filling): CommandEffect {
+function fill(effect: CommandEffect, { call, operands, option, value }: Filling): CommandEffect {
   if (!("reason" in effect) || !effect.reason.includes("{")) return effect;
   const words: Readonly<Record<string, string>> = {
     name: call.name,
     option: shown(option ?? ""),
     value: shown(value ?? ""),
-    operands: options.operands.slice(0, 4).map(shown).join(" "),
+    operands: operands.slice(0, 4).map(shown).join(" "),
     line: [call.name, ...call.args.slice(0, 4).map(shown)].join(" "),
   };
   const reason = effect.reason.replace(/\{(\w+)\}/g, (whole, word: string) => words[word] ?? whole);

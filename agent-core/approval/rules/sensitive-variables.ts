@@ -34,17 +34,16 @@ const PREFIXES =
 /** Variables with such a prefix that only change the output or the cache of a tool. */
 const ORDINARY_NAMES =
   /^(?:GIT_(?:TERMINAL_PROMPT|AUTHOR_(?:NAME|EMAIL|DATE)|COMMITTER_(?:NAME|EMAIL|DATE)|OPTIONAL_LOCKS|MERGE_AUTOEDIT|CURL_VERBOSE)|CARGO_(?:TERM_\w+|INCREMENTAL|NET_OFFLINE|BUILD_JOBS)|NPM_CONFIG_(?:YES|LOGLEVEL|FUND|AUDIT|PROGRESS|COLOR)|PIP_(?:DISABLE_PIP_VERSION_CHECK|NO_INPUT|QUIET)|JAVA_HOME)$/;
-const PROGRAM_NAMES = /^(?:PAGER|MANPAGER|GIT_PAGER|EDITOR|VISUAL|GIT_EDITOR|GIT_SEQUENCE_EDITOR|BROWSER)$/;
-const HARMLESS_PROGRAMS = new Set(["", "cat", "true", ":", "less", "more", "head", "tail", "false"]);
 const NODE_FLAGS =
   /^(?:--(?:max[-_]old[-_]space[-_]size=\d+|experimental-vm-modules|no-warnings|no-deprecation|enable-source-maps|trace-warnings|trace-deprecation|unhandled-rejections=\w+|experimental-strip-types)\s*)*$/;
 const COMPILER = /^(?:gcc|g\+\+|clang|clang\+\+|cc|c\+\+)(?:-\d+)?$/;
-const COMPILER_FLAGS = /^(?:-(?:[OgWDfmI][\w=.,+/-]*|std=[\w+]+|pthread)\s*)*$/;
+const COMPILER_FLAGS = /^(?:-(?!f(?:plugin|use-ld))(?:[OgWDfmI][\w=.,+/-]*|std=[\w+]+|pthread)\s*)*$/;
 const INNER_FOLDERS = /^(?!\/)(?!.*\.\.)[\w./:@-]+$/;
 
 /** Records that a command sets `name` to `value`. Returns true when that asks. */
 export function judgeVariable(name: string, value: Arg, record: Recorder): boolean {
   record.variables.add(name);
+  if (/^BASH_(?:CMDS|ALIASES)$/.test(name)) record.askAlways(`Sets ${name}, which makes a name run another program`);
   const reason = sensitiveVariable(name, value);
   if (reason !== undefined) record.askForCode(reason);
   return reason !== undefined;
@@ -57,21 +56,22 @@ function sensitiveVariable(name: string, value: Arg): string | undefined {
     return undefined;
   if (/^TE?MP(?:DIR)?$/.test(upper) && /^(?:\/tmp|\/var\/tmp|\/private\/tmp)(?:\/(?!.*\.\.)|$)/.test(value.text))
     return undefined;
-  if (isKnown(value) && ordinaryValue(upper, value.text)) return undefined;
+  if (isKnown(value) && ORDINARY_VALUES.some(([names, values]) => names.test(upper) && values.test(value.text)))
+    return undefined;
   return `Sets ${name} to ${shown(value) || "nothing"}, which changes what other programs run, load or reach`;
 }
 
-function ordinaryValue(name: string, value: string): boolean {
-  if (PROGRAM_NAMES.test(name) || /_PAGER$/.test(name)) return HARMLESS_PROGRAMS.has(value);
-  if (/^(?:MAVEN|GRADLE)_OPTS$|^JAVA_TOOL_OPTIONS$/.test(name)) return /^(?:-Xm[sx]\d+[kmgKMG]?\s*)*$/.test(value);
-  // A path or a descriptor is written to.
-  if (name === "GIT_TRACE") return /^(?:[012]|true|false)$/.test(value);
-  if (name === "LESS") return /^-?[FRXSKiMNe]*$/.test(value);
-  if (name === "NODE_OPTIONS") return NODE_FLAGS.test(value);
-  if (name === "PYTHONPATH") return INNER_FOLDERS.test(value);
-  if (name === "CC" || name === "CXX") return COMPILER.test(value);
-  if (name === "RUSTFLAGS") return /^-D ?warnings$/.test(value);
-  if (/^(?:C|CXX)FLAGS$/.test(name)) return COMPILER_FLAGS.test(value) && !/-f(?:plugin|use-ld)/.test(value);
-  if (name === "GOFLAGS") return /^-(?:mod=(?:mod|vendor|readonly)|count=\d+|v)$/.test(value);
-  return name === "DISPLAY" && /^:\d+$/.test(value);
-}
+/** Values that change little, by the names of their variables. A path in `GIT_TRACE` would be written to. */
+const ORDINARY_VALUES: readonly (readonly [names: RegExp, values: RegExp])[] = [
+  [/^(?:VISUAL|BROWSER|GIT_SEQUENCE_EDITOR|(?:GIT_)?EDITOR)$|PAGER$/, /^(?:cat|true|:|less|more|head|tail|false)?$/],
+  [/^(?:MAVEN|GRADLE)_OPTS$|^JAVA_TOOL_OPTIONS$/, /^(?:-Xm[sx]\d+[kmgKMG]?\s*)*$/],
+  [/^GIT_TRACE$/, /^(?:[012]|true|false)$/],
+  [/^LESS$/, /^-?[FRXSKiMNe]*$/],
+  [/^NODE_OPTIONS$/, NODE_FLAGS],
+  [/^PYTHONPATH$/, INNER_FOLDERS],
+  [/^(?:CC|CXX)$/, COMPILER],
+  [/^RUSTFLAGS$/, /^-D ?warnings$/],
+  [/^(?:C|CXX)FLAGS$/, COMPILER_FLAGS],
+  [/^GOFLAGS$/, /^-(?:mod=(?:mod|vendor|readonly)|count=\d+|v)$/],
+  [/^DISPLAY$/, /^:\d+$/],
+];

@@ -4,6 +4,7 @@ import {
   askForCode,
   CHANGE,
   type CommandEffect,
+  deletes,
   LOOK,
   NETWORK,
   OUTSIDE,
@@ -15,7 +16,7 @@ import {
 import { type Arg, isKnown, knownArg, shown } from "../shell/arg.ts";
 import type { Reach } from "../shell/recorder.ts";
 import { has, type Options, readOptions, valuesOf } from "./options.ts";
-import { type Rule, ruleTable } from "./rule.ts";
+import { byLine, type Rule, ruleTable } from "./rule.ts";
 
 type Way = {
   readonly reach: Reach;
@@ -53,22 +54,20 @@ function pairs(first: string, second: string): string {
 }
 
 function way({ reach, looks = "", options = "", odd = /^(?!)/, does, exact = /^(?!)/ }: Way): Program {
-  const looking = new Set(looks.split(","));
+  const looking = new Set(looks.split(",").filter(Boolean));
   const listed = new Set(options.split(" "));
-  return ({ name, args }) => {
+  return ({ name, args, input }) => {
     const { operands, written } = readOptions(args, VALUES);
     const [first = "", second = ""] = operands.map(({ text }) => text);
     const isPlain = args.every(isKnown) && !odd.test(args.map(({ text }) => text).join(" ")) && !written.has("--");
     const isLook = looking.has(first) || looking.has(`${first} ${second}`);
     const to: CommandEffect = { kind: "reach", reach };
     if (isLook && isPlain && [...written.keys()].every((each) => listed.has(each))) return [to, LOOK];
-    return [
-      to,
-      ask(
-        `Runs ${[name, ...operands.slice(0, 3).map(shown)].join(" ")}, which ${does}`,
-        exact.test(`${first} ${second}`) ? "exact" : "prefix",
-      ),
-    ];
+    const form = exact.test(`${first} ${second}`) ? "exact" : "prefix";
+    // Statements for it, or for the program that it runs, may come from the input.
+    const isFed = form === "exact" && input.kind === "data" && input.from !== "/dev/null";
+    const line = [name, ...operands.slice(0, 3).map(shown)].join(" ");
+    return [to, ask(`Runs ${line}, which ${does}`, isFed ? "never" : form)];
   };
 }
 
@@ -89,15 +88,14 @@ const docker = way({
 });
 
 /** `compose config` prints the values of `env_file`, which may lie anywhere; with these options it prints names. */
-const COMPOSE_NAMES = /^(?:-q|--(?:quiet|services|images|volumes|profiles))$/;
-
-const dockerOrCompose: Program = (call) => {
-  const args = call.name === "docker-compose" ? [knownArg("compose"), ...call.args] : call.args;
-  const [first, second, ...rest] = args;
-  const isNames = first?.text === "compose" && second?.text === "config" && rest.length > 0;
-  if (isNames && rest.every((arg) => COMPOSE_NAMES.test(arg.text))) return [OUTSIDE, LOOK];
-  return docker({ ...call, name: call.name.replace("-compose", ""), args });
-};
+const COMPOSE_NAMES = /^config(?: -q| --(?:quiet|services|images|volumes|profiles))+$/;
+const compose = byLine(
+  [COMPOSE_NAMES, [OUTSIDE, LOOK]],
+  [
+    /^/,
+    (call) => docker({ ...call, name: call.name.replace("-compose", ""), args: [knownArg("compose"), ...call.args] }),
+  ],
+);
 
 const forge = way({
   reach: "outside",
@@ -107,14 +105,8 @@ const forge = way({
 });
 
 /** With an address of its own, or data, the call does more than read what the chosen service knows. */
-const forgeOrApi: Program = (call) => {
-  const [topic, action, ...rest] = call.args;
-  const isRead = rest.every((arg) => isKnown(arg) && (!arg.text.startsWith("-") || FORGE_READS.test(arg.text)));
-  const isApi = topic?.text === "api" && action && isKnown(action) && !/^-|^graphql$|:\/\//.test(action.text);
-  return isApi && isRead ? [OUTSIDE, LOOK] : forge(call);
-};
-
-const FORGE_READS = /^(?:-[iqpt]|--(?:include|jq|paginate|template|slurp|preview|cache))/;
+const API =
+  /^api (?!-|graphql\b|\S*:\/\/)[^\0 ]+(?: (?!-)[^\0 ]+| -[iqpt][^\0 ]*| --(?:include|jq|paginate|template|slurp|preview|cache)[^\0 ]*)*$/;
 
 const LOCAL = /^(?:localhost|127\.0\.0\.1|\[::1\]|0\.0\.0\.0)$/;
 const HARMLESS_METHOD = /^(?:GET|HEAD|OPTIONS|POST|PUT|PATCH)$/i;
@@ -158,17 +150,23 @@ const helm = way({
   does: "may change a cluster",
 });
 
+const RENDERS = askForCode("Renders a chart, which may come from elsewhere or run programs", "prefix");
+const rendersChart: Program = ({ args }) => [project(args), RENDERS];
+
 const copies = always("network", "copies whole folders");
 
 const rsync: Program = (call) => {
   const operands = call.args.filter(({ text }) => !text.startsWith("-"));
-  const deletes = call.args.some(({ text }) => /^--(?:del|remove-source)/.test(text)) ? operands : [];
-  const removed = deletes.map((path): CommandEffect => ({ kind: "delete", path, recursive: true }));
-  return [...copies(call), ...writes(operands.slice(-1)), ...removed];
+  const isDeleting = call.args.some(({ text }) => /^--(?:del|remove-source)/.test(text));
+  return [...copies(call), ...writes(operands.slice(-1)), ...deletes(isDeleting ? operands : [])];
 };
 
 export const waysOut: ReadonlyMap<string, Program> = ruleTable({
-  "docker podman nerdctl docker-compose": dockerOrCompose,
+  "docker podman nerdctl": byLine(
+    [/^compose /, (call) => compose({ ...call, args: call.args.slice(1) })],
+    [/^/, docker],
+  ),
+  "docker-compose": compose,
   "kubectl oc k": way({
     reach: "outside",
     looks: `get,describe,logs,top,version,api-resources,api-versions,explain,cluster-info,events,${pairs("config", "current-context get-contexts get-clusters get-users")},auth can-i,rollout status,rollout history`,
@@ -178,15 +176,12 @@ export const waysOut: ReadonlyMap<string, Program> = ruleTable({
     exact: /^exec\b/,
   }),
   /** A chart of the workspace is rendered or checked without a cluster; options may name another chart, or a program. */
-  helm: (call) =>
-    /^(?:template|lint)$/.test(call.args[0]?.text ?? "")
-      ? [project(call.args), askForCode("Renders a chart, which may come from elsewhere or run programs", "prefix")]
-      : helm(call),
-  "gh glab": forgeOrApi,
+  helm: byLine([/^(?:template|lint)(?: |$)/, rendersChart], [/^/, helm]),
+  "gh glab": byLine([API, [OUTSIDE, LOOK]], [/^/, forge]),
   "aws gcloud az doctl": always("outside", "works on a cloud account"),
   "psql mysql mariadb redis-cli mongosh mongo clickhouse-client dropdb dropuser createdb mysqladmin pg_dump mysqldump":
     always("outside", "reads or changes a database"),
-  pg_isready: always("outside", "asks a database"),
+  pg_isready: byLine([/^(?:-q ?|-[pt] ?\d+ ?)*$/, [OUTSIDE, LOOK]], [/^/, [OUTSIDE, ask("Asks a database ({line})")]]),
   curl,
   wget: {
     options: { "O: output-document= o: output-file= a: append-output= P: directory-prefix=": "write" },

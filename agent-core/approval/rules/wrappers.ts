@@ -2,7 +2,7 @@
 import { ask, CHANGE, type CommandEffect, OUTSIDE, type Program, reads, writes } from "../command-effect.ts";
 import { type Arg, knownArg, UNKNOWN, UNKNOWN_ARG, UNKNOWN_ARGS } from "../shell/arg.ts";
 import { has, valuesOf } from "./options.ts";
-import { type Rule, ruleTable, UNLISTED } from "./rule.ts";
+import { type Rule, ruleTable } from "./rule.ts";
 
 /** Takes other rights, which leads out of every sandbox. */
 const OTHER_USER: readonly CommandEffect[] = [ask("Runs with the rights of another user ({name})"), OUTSIDE];
@@ -13,7 +13,6 @@ const env: Rule = {
   long: "ignore-environment null unset= chdir= split-string= block-signal=? default-signal=? ignore-signal=? debug argv0=",
   options: { "P:": ask("Looks for programs in other folders") },
   short: "i0u:C:vS:",
-  unlisted: UNLISTED,
   effects: (_, options) => [
     ...valuesOf(options, "S", "split-string").map((arg): CommandEffect => ({ kind: "shell", code: `env ${arg.text}` })),
     ...afterAssignments(options.operands, valuesOf(options, "C", "chdir").at(-1)),
@@ -35,7 +34,6 @@ function privilege(short: string, long = ""): Rule {
     posix: true,
     short,
     ...(long !== "" && { long }),
-    unlisted: UNLISTED,
     does: OTHER_USER,
     effects: (_, options) => [
       ...(has(options, "e", "edit") ? writes(options.operands) : []),
@@ -49,7 +47,6 @@ const xargs: Rule = {
   posix: true,
   short: "0a:d:E:e::I:i::L:l::n:oP:prs:txJ:R:S:",
   long: "null arg-file= delimiter= eof=? replace=? max-lines=? max-args= open-tty max-procs= interactive no-run-if-empty max-chars= verbose exit show-limits process-slot-var=",
-  unlisted: UNLISTED,
   effects: (_, options) => {
     const [mark] = valuesOf(options, "I", "i", "replace", "J").map(({ text }) => text || "{}");
     const command = options.operands.length > 0 ? options.operands : [knownArg("echo")];
@@ -67,7 +64,6 @@ const watch: Rule = {
   posix: true,
   short: "bcCd::egn:pq:rtxhv",
   long: "beep color no-color differences=? errexit chgexit interval= precise equexit= no-rerun no-title no-wrap exec",
-  unlisted: UNLISTED,
   effects: (_, options) => {
     if (has(options, "x", "exec")) return [{ kind: "command", words: options.operands }];
     return [{ kind: "shell", code: options.operands.map(({ text }) => text).join(" ") }];
@@ -101,7 +97,7 @@ export const wrappers: ReadonlyMap<string, Program> = ruleTable({
   "timeout gtimeout": { short: "fk:s:vp", long: "foreground kill-after= preserve-status signal= verbose", wraps: 1 },
   stdbuf: { short: "i:o:e:", long: "input= output= error=", wraps: 0 },
   "nyc c8 bear": { short: "r:n:x:t:", long: "reporter= include= exclude= all check-coverage", does: CHANGE, wraps: 0 },
-  "cross-env": { posix: true, unlisted: UNLISTED, effects: (_, { operands }) => afterAssignments(operands) },
+  "cross-env": { posix: true, effects: (_, { operands }) => afterAssignments(operands) },
   "xargs gxargs": xargs,
   watch,
 });

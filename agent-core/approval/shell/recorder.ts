@@ -96,7 +96,7 @@ export class Recorder {
   private changes = false;
   private whole = true as boolean;
   private isDecoding = false as boolean;
-  private widest: Reach = "inside";
+  reach: Reach = "inside";
 
   add(finding: Finding): void {
     if (finding.reads !== true) this.markChanged();
@@ -127,7 +127,7 @@ export class Recorder {
   }
 
   needs(needed: Reach): void {
-    this.widest = widerReach(this.widest, needed);
+    this.reach = widerReach(this.reach, needed);
     const part = this.open.at(-1);
     if (part) part.reach = widerReach(part.reach, needed);
   }
@@ -262,10 +262,6 @@ export class Recorder {
   /** True when a sandbox confines every effect of the command. */
   get isContained(): boolean {
     return this.isFullyParsed && this.findings.every(({ contained }) => contained === true);
-  }
-
-  get reach(): Reach {
-    return this.widest;
   }
 
   /** The command changes no file, no process, no repository, and sends nothing. */

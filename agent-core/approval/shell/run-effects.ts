@@ -124,6 +124,9 @@ export function judgeTarget(effect: PathEffect, setting: Setting, { scope, recor
 type ScriptEffect = Extract<CommandEffect, { kind: "script" }>;
 
 function runScript(effect: ScriptEffect, setting: Setting, walk: Walk): Output {
+  // A script of another folder than the workspace asks.
+  if (effect.source.of === "package" && effect.source.folder)
+    judgeWords([effect.source.folder], { scope: walk.scope, record: walk.record, cwds: setting.state.cwds });
   const found = (setting.state.cwds ?? []).map((cwd) => scriptOf(effect.source, cwd, walk.scope));
   if (found.length === 0 || found.length > 2) return runEffects(effect.otherwise, setting, walk);
   for (const script of found) {

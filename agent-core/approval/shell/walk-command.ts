@@ -1,14 +1,20 @@
 /** Walk through one simple command: its words, variables, redirections, and the effects of its program. */
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import type { Assignment, Command, Redirect, Redirection, Word } from "unbash";
 import { pathBelow } from "../../platform/paths.ts";
 import { askForCode, type Call, CHANGE, type CommandEffect, type Input, type Program } from "../command-effect.ts";
 import { homeOf, placeOf } from "../command-scope.ts";
-import { linkedParts, repositoryOf } from "../git-folders.ts";
+import { foreignParts, linkedParts, repositoryOf } from "../git-folders.ts";
 import { filesChangedBy } from "../git-guard.ts";
 import { isInBareRepository } from "../repository.ts";
-import { plainReaders } from "../rules/looks.ts";
-import { programs } from "../rules/programs.ts";
+import { codePrograms } from "../rules/code.ts";
+import { filePrograms } from "../rules/files.ts";
+import { gits } from "../rules/git-rules.ts";
+import { plainReaders, readers } from "../rules/looks.ts";
+import { machinePrograms } from "../rules/machine.ts";
+import { packageManagers, projectTools } from "../rules/project-tools.ts";
+import { waysOut } from "../rules/ways-out.ts";
+import { wrappers } from "../rules/wrappers.ts";
 import { type Arg, isKnown, knownArg, shown, UNKNOWN, UNKNOWN_ARG } from "./arg.ts";
 import { assign } from "./assignments.ts";
 import { builtins, declarations, persistent } from "./builtins.ts";
@@ -19,6 +25,10 @@ import { forkState, type Output, type Setting, type Walk } from "./shell-state.t
 import { judgeUnread } from "./unread-words.ts";
 
 const MAX_ROUNDS = 3;
+
+const tables = [readers, filePrograms, gits, codePrograms, projectTools, packageManagers, waysOut, machinePrograms];
+/** Every known program by name. */
+const programs: ReadonlyMap<string, Program> = new Map([...tables, wrappers].flatMap((table) => [...table]));
 
 export function walkCommand(node: Command, setting: Setting, walk: Walk): Output {
   walk.record.countStep();
@@ -166,7 +176,6 @@ function runKnown(program: Program, call: Call, setting: Setting, walk: Walk): O
     checkRepository(setting, walk);
     checkTree(call, setting, walk);
   }
-  checkUnpacked(call, setting, walk);
   const before = record.findings.length;
   const effects = program(call);
   const output = runEffects(effects, setting, walk);
@@ -188,8 +197,12 @@ function isLinked(cwd: string, { scope }: Walk): boolean {
   return top !== undefined && linkedParts(join(top, ".git"), scope).length > 0;
 }
 
-/** A bare repository in the checkout brings settings of its own, which name programs. */
+/** A checkout may bring a bare repository, whose settings name programs, and a repository may name parts of any other one. */
 function checkRepository({ state }: Setting, { scope, record }: Walk): void {
+  const tops = (state.cwds ?? []).map((cwd) => repositoryOf(scope.resolvePath(cwd), homeOf(scope)));
+  const foreign = tops.flatMap((top) => (top === undefined ? [] : foreignParts(top, scope)));
+  if (foreign.length > 0) record.needs("outside");
+  record.noteSecrets(foreign, "history");
   const bare = state.cwds?.find((cwd) =>
     isInBareRepository(scope.resolvePath(cwd), scope.resolvePath(scope.roots[0] ?? scope.cwd)),
   );
@@ -205,26 +218,7 @@ function checkTree({ args }: Call, { state }: Setting, { scope, record }: Walk):
   const isElsewhere = /^(?:-C|--git-dir|--work-tree)/.test(args[0]?.text ?? "");
   if (cwd === undefined || more.length > 0 || !args.every(isKnown) || isElsewhere) return;
   const words = args.map(({ text }) => text);
-  askForTree(filesChangedBy(words, cwd, scope), cwd, { scope, record });
-}
-
-/** A tree of git that another program puts in place. */
-function checkUnpacked({ name, args, input }: Call, { state }: Setting, walk: Walk): void {
-  const [cwd = "", ...more] = state.cwds ?? [];
-  const words = args.map(({ text }) => text);
-  if (input.kind !== "data" || input.from !== "git" || more.length > 0 || !/tar$/.test(name)) return;
-  if (!words.some((word, at) => /^--(?:extract|get)$|^-[a-z]*x/i.test(at === 0 ? word.replace(/^(?!-)/, "-") : word)))
-    return;
-  const at = words.findIndex((word) => /^(?:-?[a-z]*C|--directory)$/i.test(word));
-  const named =
-    at < 0 ? words.find((word) => word.startsWith("--directory="))?.slice("--directory=".length) : words[at + 1];
-  const into = walk.scope.resolvePath(resolve(cwd, named ?? "."));
-  const [option, folder = "", ...rest] = input.words ?? [];
-  const [archive, from] = option === "-C" ? [rest, folder] : [input.words ?? [], ""];
-  askForTree(filesChangedBy(archive, resolve(input.folder ?? cwd, from), walk.scope, into), cwd, walk);
-}
-
-function askForTree(paths: readonly string[], cwd: string, { scope, record }: Pick<Walk, "scope" | "record">): void {
+  const paths = filesChangedBy(words, cwd, scope);
   if (paths.length === 0) return;
   const isOutside = paths.some((path) => placeOf(path, scope).kind !== "workspace");
   const names = paths.slice(0, MAX_NAMED).map((path) => pathBelow(scope.resolvePath(cwd), path) ?? path);
@@ -239,14 +233,10 @@ function isHelp(args: readonly Arg[]): boolean {
   return args.length === 1 && (args[0]?.text === "--version" || args[0]?.text === "--help");
 }
 
-type Redirected = {
-  readonly input: Input | undefined;
-  readonly captured: boolean;
-};
-
 const DESCRIPTOR = /^(?:\d+-?|-)$/;
 
-export function redirect(redirections: readonly Redirection[], setting: Setting, walk: Walk): Redirected {
+/** Judges redirections: the input that they give, and `captured` when the output goes into a file. */
+export function redirect(redirections: readonly Redirection[], setting: Setting, walk: Walk) {
   let input: Input | undefined;
   let captured = false;
   for (const redirection of redirections) {
@@ -290,14 +280,8 @@ const SYSTEM_FOLDERS = /^(?:\/usr(?:\/local)?)?\/s?bin\/|^\/opt\/homebrew\/bin\/
 const PROJECT_FOLDERS = /^(?:\.\/)?(?:[\w@.-]+\/)*(?:node_modules\/\.bin|vendor\/bin|\.?venv\/bin)\//;
 const WRAPPERS = /^\.\/(?:gradlew|mvnw)$/;
 
-type Located = {
-  readonly name: string;
-  /** True when the path leads to the program of that name; false for `./ls`. */
-  readonly trusted: boolean;
-  readonly isOfProject: boolean;
-};
-
-function locate(word: string): Located {
+/** `trusted`: the path leads to the program of that name; false for `./ls`. */
+function locate(word: string) {
   const slash = word.lastIndexOf("/");
   const name = word.slice(slash + 1).replace(/\.exe$/i, "");
   if (slash < 0) return { name, trusted: true, isOfProject: false };

@@ -81,18 +81,17 @@ function walkPipeline({ commands }: Pipeline, setting: Setting, walk: Walk): Out
   for (const [index, command] of commands.entries()) {
     const state = forkState(setting.state);
     output = walkNode(command, { ...setting, state, input, parallel: true }, walk);
-    input = inputFrom(output, command, setting);
+    input = inputFrom(output, command);
     // Some shells run the last command of a pipeline themselves, and its variables stay.
     if (index === commands.length - 1) mergeState(setting.state, state);
   }
   return output;
 }
 
-function inputFrom(output: Output, command: CommandNode, { state: { cwds = [] } }: Setting): Input {
+function inputFrom(output: Output, command: CommandNode): Input {
   if (output !== UNKNOWN && output !== TOKEN) return { kind: "text", text: output };
-  const { name, args = [] } = command.type === "Command" ? command : {};
-  const words = args.map((arg) => (typeof arg.value === "string" ? arg.value : arg.text));
-  return { kind: "data", from: shown(name?.text ?? "a command"), words, ...(cwds[0] && { folder: cwds[0] }) };
+  const name = command.type === "Command" ? command.name?.text : undefined;
+  return { kind: "data", from: shown(name ?? "a command") };
 }
 
 function walkNode(node: CommandNode, setting: Setting, walk: Walk): Output {

@@ -23,7 +23,7 @@ export function localBackend(variables: CommandVariables = OWN_VARIABLES): Backe
   const local: LocalBackend = { states: new ShellStates(variables), variables, askpass: undefined };
   return {
     place: undefined,
-    language: languageOf(findShell()),
+    language: findShell().kind === "powershell" ? "powershell" : "sh",
     open: (cwd) => Promise.resolve(cwd),
     plan: (request, givesPty) => plan(local, request, givesPty),
     dispose: () => {
@@ -85,20 +85,17 @@ async function askpassOf(local: LocalBackend): Promise<Askpass> {
   return local.askpass;
 }
 
-function languageOf({ kind }: Shell): Backend["language"] {
-  return kind === "powershell" ? kind : "sh";
-}
-
 type Line = {
   readonly program: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
 };
 
-/** `file` holds a command that is too long for an argument. */
-type CommandText = { readonly command: string } | { readonly file: string };
-
-function shellLine({ kind, path }: Shell, text: CommandText, preamble: string): Line {
+function shellLine(
+  { kind, path }: Shell,
+  text: { readonly command: string } | { readonly file: string },
+  preamble: string,
+): Line {
   if (kind === "bash") {
     return { program: path, args: "file" in text ? [text.file] : ["-c", text.command], env: { BASH_ENV: preamble } };
   }

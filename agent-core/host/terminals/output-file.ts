@@ -2,8 +2,7 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { fallbackOutputFile } from "../../platform/children/output-flow.ts";
 import { hasCode } from "../../platform/errors.ts";
-import type { HermesProcessOutput } from "../../protocol/processes.ts";
-import type { CommandOutput } from "./terminals.ts";
+import type { CommandOutput, OutputPart } from "./terminals.ts";
 
 /** Parts of a long output that a reader gets. Bytes. */
 const HEAD_BYTES = 20_000;
@@ -34,7 +33,7 @@ export async function readOutputFile(path: string): Promise<CommandOutput> {
 }
 
 /** Reads at most `maxBytes` from the byte `from` on, in whole characters. Rejects when the file cannot be read. */
-export async function readOutputPart(path: string, from: number, maxBytes: number): Promise<HermesProcessOutput> {
+export async function readOutputPart(path: string, from: number, maxBytes: number): Promise<OutputPart> {
   return withFile(path, async (read, size) => {
     const length = Math.max(0, Math.min(maxBytes, size - from));
     const bytes = length === 0 ? Buffer.alloc(0) : withoutTornEnd(await read(from, length));

@@ -1,5 +1,4 @@
 /** Port for commands on this machine, on another one, in a container, or in the client's editor. */
-import type { HermesProcessOutput } from "../../protocol/processes.ts";
 
 /** Language of a command line. `sh` is that of bash, dash and the other POSIX shells: the only one that the approval reads. */
 export type ShellLanguage = "sh" | "powershell" | "cmd" | "fish" | "nushell";
@@ -95,13 +94,16 @@ export type CommandOutput = {
 /** `reason` is one sentence for the model. */
 export type WriteOutcome = { readonly ok: true } | { readonly ok: false; readonly reason: string };
 
+/** Whole characters of an output, with escape sequences. `nextByte`: where the next part begins. */
+export type OutputPart = { readonly text: string; readonly nextByte: number; readonly totalBytes: number };
+
 export type RunningCommand = {
   /** The client's id of the terminal that shows the command. */
   readonly terminalId: string | undefined;
   readonly exit: Promise<CommandExit>;
   output(): Promise<CommandOutput>;
   /** Reads at most `maxBytes` from the byte `from` on, in whole characters. */
-  read(from: number, maxBytes: number): Promise<HermesProcessOutput>;
+  read(from: number, maxBytes: number): Promise<OutputPart>;
   /** Types text into the command. Ctrl+C alone interrupts, a final Ctrl+D ends the input. */
   write(text: string): Promise<WriteOutcome>;
   /** True when two checks in a row find the command waiting for input; false where the system hides that. */

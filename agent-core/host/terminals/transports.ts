@@ -87,7 +87,15 @@ export function singularityTransport(options: SingularityOptions): Transport {
     firstFolder: options.roots[0],
     async open(signal) {
       const name = `hermes-${randomUUID()}`;
-      const limited = await start(name, limitArguments(options), signal);
+      const limits = [
+        "--cpus",
+        String(options.cpus),
+        "--memory",
+        `${options.memoryMb}M`,
+        "--pids-limit",
+        String(MAX_PROCESSES),
+      ];
+      const limited = await start(name, limits, signal);
       // Limits need control groups that the user may change; many clusters have none.
       const result = limited.exitCode !== 0 && /cgroup/i.test(limited.stderr) ? await start(name, [], signal) : limited;
       if (result.exitCode !== 0) throw new Error(placeProblem(place, result));
@@ -124,10 +132,6 @@ function startArguments(
     ...roots.flatMap((root) => ["--bind", `${root}:${root}`]),
     ...[image, name],
   ];
-}
-
-function limitArguments({ cpus, memoryMb }: SingularityOptions): readonly string[] {
-  return ["--cpus", String(cpus), "--memory", `${memoryMb}M`, "--pids-limit", String(MAX_PROCESSES)];
 }
 
 /** Life of the shared SSH connection after its last use, and timeout of connecting. Seconds. */

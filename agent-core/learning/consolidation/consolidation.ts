@@ -5,7 +5,6 @@
 import { basename } from "node:path";
 import { contentWords } from "../../memory/statement.ts";
 import { counted } from "../../platform/counted.ts";
-import { parseJson } from "../../platform/json.ts";
 import { oneLine } from "../../platform/one-line.ts";
 import { secretsOf } from "../../providers/redact.ts";
 import { readEntries } from "../../sessions/read-journal.ts";
@@ -158,7 +157,7 @@ class Consolidation {
   /** Counts a session without an objection for the lines that its calls followed. */
   async #confirm({ messages, sessionId, cwd, folders, at }: Transcript): Promise<void> {
     const last = messages.at(-1)?.position ?? 0;
-    const parts = callsIn(messages).flatMap((input) => partsOf(input, cwd, () => true));
+    const parts = callsIn(messages).flatMap((input) => partsOf(input, cwd, isAny));
     await this.store.revise((fact) => {
       const isKnown = isActive(fact) && !waits(fact) && fact.from < at && holdsIn(fact, [cwd, ...folders]);
       return isKnown && follows(fact, parts) ? seenAgain(fact, `${sessionId}:${last}`) : fact;
@@ -266,7 +265,7 @@ class Consolidation {
   ): Promise<readonly Fact[]> {
     const { cwd, sessionId, endedAt } = transcript;
     const name = basename(cwd);
-    const against = await this.#rejectedLines(transcript, refuted);
+    const against = await this.#rejectedLines(transcript, refuted, admitted);
     if (admitted.length + rejected.length + refuted.length === 0) return [];
     const origin = { sessionId, project: cwd, name, at: endedAt };
     const cited = await Promise.all(admitted.map((each) => withOwnCitation(each, cwd)));
@@ -284,16 +283,23 @@ class Consolidation {
     return added;
   }
 
-  /** Lines of the session's prompt that the model names as rejected, and whose value the agent gave up after the user's words. */
-  async #rejectedLines(transcript: Transcript, refuted: Extracted["refuted"]): Promise<ReadonlyMap<string, string>> {
+  /** Lines of the session's prompt that the model names as rejected, where the agent gave them up, or kept to them and failed. */
+  async #rejectedLines(
+    transcript: Transcript,
+    refuted: Extracted["refuted"],
+    admitted: CheckedCandidates["admitted"],
+  ): Promise<ReadonlyMap<string, string>> {
     if (refuted.length === 0) return new Map();
     const facts = await this.store.read();
     const used = new Set(usedItems(transcript, facts));
-    const isGivenUp = ({ id, quote: words }: Extracted["refuted"][number]): boolean => {
+    const isRejected = ({ id, quote: words }: Extracted["refuted"][number]): boolean => {
       const value = facts.find((fact) => fact.id === id)?.value;
-      return used.has(id) && value !== undefined && afterObjection(transcript, { words, value }) === "dropped";
+      if (!used.has(id) || value === undefined) return false;
+      const fate = afterObjection(transcript, { words, value });
+      const { position } = transcript.messages.findLast((one) => spokenIn(one).includes(words)) ?? {};
+      return fate === "dropped" || (fate === "undone" && admitted.every((each) => each.position !== position));
     };
-    return new Map(refuted.filter(isGivenUp).map(({ id, quote }) => [id, oneLine(quote, SHOWN_CHARS)]));
+    return new Map(refuted.filter(isRejected).map(({ id, quote }) => [id, oneLine(quote, SHOWN_CHARS)]));
   }
 
   /** Active facts of the session's project and of the user, those first that share words with the session. */
@@ -324,6 +330,9 @@ class Consolidation {
     return this.#ended.mark({ session: id, size, added: 0, used: before?.used ?? [], ...mark });
   }
 }
+
+/** Counts every written file as a new one. */
+const isAny = (): boolean => true;
 
 function safeEpisode(transcript: Transcript): Episode | undefined {
   const episode = episodeOf(transcript);
@@ -380,17 +389,11 @@ function withFittingCheck(candidate: Candidate, { messages, cwd }: Transcript): 
   const { position, kind } = candidate;
   const check = kind === "fact" ? checkOfValue(candidate) : candidate.check;
   if (check === undefined) return candidate;
-  const verdicts = messages.flatMap(({ message, position: at }) =>
-    message.role !== "assistant"
-      ? []
-      : (message.tool_calls ?? []).flatMap(({ function: { arguments: json } }) => {
-          const isBroken = breaks(
-            check,
-            partsOf(parseJson(json), cwd, () => true),
-          );
-          return isBroken === undefined ? [] : [{ isBroken, isBefore: position !== undefined && at < position }];
-        }),
-  );
+  const verdicts = messages.flatMap((one) => {
+    const isBefore = position !== undefined && one.position < position;
+    const broken = callsIn([one]).map((input) => breaks(check, partsOf(input, cwd, isAny)));
+    return broken.flatMap((isBroken) => (isBroken === undefined ? [] : [{ isBroken, isBefore }]));
+  });
   const before = verdicts.filter(({ isBefore }) => isBefore);
   const after = verdicts.filter(({ isBefore }) => !isBefore);
   const isSeen = check.on !== "run" || (before.length > 0 && after.length > 0);

@@ -215,13 +215,22 @@ const shared = {
   sensitive: z.boolean().catch(false),
 };
 
-const factSchema = z.object({ ...shared, kind: z.enum(ENTITIES).catch("project"), cites: named });
-const signalSchema = z.object({
-  ...shared,
-  explicit: z.boolean().optional().catch(undefined),
-  everywhere: named,
-  check: checkSchema.optional().catch(undefined),
-});
+const factSchema = z
+  .object({ ...shared, kind: z.enum(ENTITIES).catch("project"), cites: named })
+  .transform(({ kind: entity, sensitive: isSensitive, position: at, ...fact }): Candidate => {
+    return { ...fact, kind: "fact", entity, isSensitive, position: at };
+  });
+const signalSchema = z
+  .object({
+    ...shared,
+    explicit: z.boolean().optional().catch(undefined),
+    everywhere: named,
+    check: checkSchema.optional().catch(undefined),
+  })
+  .transform(({ explicit: isRule, sensitive: isSensitive, position: at, check, ...signal }): Candidate => {
+    const more = check && { check };
+    return { ...signal, ...more, isRule, isSensitive, kind: "preference", entity: "person", position: at };
+  });
 const refutedSchema = z.object({ id: text, quote: text });
 
 export type Extracted = {
@@ -245,24 +254,9 @@ export function parseExtraction(answer: string): Extracted | undefined {
   return {
     fields: { summary: limitWords(redact(episode.summary)), taskType, outcome, corrections: episode.corrections },
     candidates: [
-      ...signals.slice(0, MAX_CANDIDATES).flatMap(asPreference),
-      ...facts.slice(0, MAX_CANDIDATES).flatMap(asFact),
+      ...signals.slice(0, MAX_CANDIDATES).flatMap((signal) => signalSchema.safeParse(signal).data ?? []),
+      ...facts.slice(0, MAX_CANDIDATES).flatMap((fact) => factSchema.safeParse(fact).data ?? []),
     ],
     refuted: parsed.refuted.slice(0, MAX_CANDIDATES).flatMap((value) => refutedSchema.safeParse(value).data ?? []),
   };
-}
-
-function asFact(value: unknown): readonly Candidate[] {
-  const fact = factSchema.safeParse(value).data;
-  if (fact === undefined) return [];
-  const { kind: entity, sensitive: isSensitive, ...rest } = fact;
-  return [{ ...rest, kind: "fact", entity, isSensitive, position: rest.position }];
-}
-
-function asPreference(value: unknown): readonly Candidate[] {
-  const read = signalSchema.safeParse(value).data;
-  if (read === undefined) return [];
-  const { explicit: isRule, sensitive: isSensitive, check, ...signal } = read;
-  const more = check && { check };
-  return [{ ...signal, ...more, isRule, isSensitive, kind: "preference", entity: "person", position: signal.position }];
 }

@@ -24,8 +24,8 @@ import type { LearningChange, LearningLedger, LearningRecord } from "../learning
 import type { LearntOutcome, LearntStore } from "../loop.ts";
 import { type Measured, receiptOf } from "../receipts.ts";
 import { acted, episodeItem, itemOf, withoutFact } from "./learnt-items.ts";
-import { changeOf } from "./merge.ts";
-import { type Batch, isFrom, type MergedBatch, mergeBatch, rejectionId } from "./merge-batch.ts";
+import { changeOf, type Merged } from "./merge.ts";
+import { type Batch, isFrom, mergeBatch, rejectionId } from "./merge-batch.ts";
 
 const MAX_EPISODES = 200;
 const MAX_CLOSED = 200;
@@ -120,7 +120,7 @@ export class FactStore implements LearntStore {
   }
 
   /** Changes the facts under the lock: files, then the ledger. */
-  async #change(change: (facts: readonly Fact[]) => MergedBatch | Promise<MergedBatch>): Promise<void> {
+  async #change(change: (facts: readonly Fact[]) => Merged | Promise<Merged>): Promise<void> {
     const { home, ledger } = this.#ports;
     makeFolder(learningFolder(home), 0o700);
     await withLock(join(learningFolder(home), "facts.lock"), async () => {

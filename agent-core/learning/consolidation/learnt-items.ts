@@ -7,8 +7,7 @@ import type { Episode } from "../episode.ts";
 import { dayText, entitySlug, type Fact, isEdited, isPreference, isShown, sessionOf, waits } from "../facts.ts";
 import type { LearningChange } from "../learning-ledger.ts";
 import { unknownItem } from "../loop.ts";
-import { changeOf } from "./merge.ts";
-import type { MergedBatch } from "./merge-batch.ts";
+import { changeOf, type Merged } from "./merge.ts";
 
 /** The facts after an action of the user, and one line for the user. */
 export function acted(
@@ -16,7 +15,7 @@ export function acted(
   id: string,
   action: LearntAction,
   at: number,
-): MergedBatch & { readonly message: string } {
+): Merged & { readonly message: string } {
   const fact = facts.find((each) => each.id === id);
   if (fact === undefined) return { facts, changes: [], message: unknownItem(id) };
   const record = (op: LearningChange["op"], reason: string): LearningChange => {

@@ -4,7 +4,7 @@ import { textKey } from "../../memory/statement.ts";
 import { EVERYWHERE, type Fact, factId, isActive, isPreference, sessionOf } from "../facts.ts";
 import type { LearningChange, LearningRecord } from "../learning-ledger.ts";
 import type { Admitted } from "./gates.ts";
-import { changeOf, merge, type Origin, refuted } from "./merge.ts";
+import { changeOf, type Merged, merge, type Origin, refuted } from "./merge.ts";
 
 /** Facts that one session may add. */
 const MAX_FACTS = 8;
@@ -21,9 +21,6 @@ export type Batch = {
   readonly refuted?: ReadonlyMap<string, string>;
 };
 
-/** `changes`: for the ledger. */
-export type MergedBatch = { readonly facts: readonly Fact[]; readonly changes: readonly LearningChange[] };
-
 /**
  * Facts with a batch merged in. Rules of the user come first, then the user's other words, then the output of tools.
  * `forgotten`: records of everything that the user had forgotten. What a tool says is proposed again in no session.
@@ -32,7 +29,7 @@ export function mergeBatch(
   facts: readonly Fact[],
   { origin, admitted, rejected, refuted: against = new Map() }: Batch,
   forgotten: readonly LearningRecord[],
-): MergedBatch {
+): Merged {
   const targetsOf = (records: readonly LearningRecord[]): ReadonlySet<string> =>
     new Set(records.map(({ target }) => target));
   const own = forgotten.filter((record) => isFrom(record, origin.sessionId));
@@ -86,7 +83,7 @@ export function rejectionId(text: string): string {
 }
 
 /** A preference of two projects holds everywhere. */
-function promoted(facts: readonly Fact[], { at }: Origin): MergedBatch {
+function promoted(facts: readonly Fact[], { at }: Origin): Merged {
   const active = facts.filter((fact) => isActive(fact) && isPreference(fact) && fact.scope !== EVERYWHERE);
   let now = facts;
   const changes: LearningChange[] = [];

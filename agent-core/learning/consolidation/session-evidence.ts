@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { HOOK_OF_RULES } from "../../hooks/hook.ts";
 import { contentWords, holdsValue, sentencesOf } from "../../memory/statement.ts";
-import { ownWords, typedText } from "../../messages/message.ts";
+import { callsOf, ownWords, type ToolCall, typedText } from "../../messages/message.ts";
 import { parseJson } from "../../platform/json.ts";
 import type { Transcript, TranscriptMessage } from "../transcript.ts";
 
@@ -21,15 +21,13 @@ const RECALL: ReadonlySet<string> = new Set([
   "todo",
 ]);
 
+function callsBy(messages: readonly TranscriptMessage[]): readonly ToolCall[] {
+  return messages.flatMap(({ message }) => callsOf(message));
+}
+
 /** Names of the called tools, by the ids of the calls. */
 export function toolNames(messages: readonly TranscriptMessage[]): ReadonlyMap<string, string> {
-  return new Map(
-    messages.flatMap(({ message }) =>
-      message.role === "assistant"
-        ? (message.tool_calls ?? []).map(({ id, function: { name } }) => [id, name] as const)
-        : [],
-    ),
-  );
+  return new Map(callsBy(messages).map(({ id, function: { name } }) => [id, name] as const));
 }
 
 /** Calls whose results say nothing new: a recall, the agent's own edit, a call that a learnt rule refused. */
@@ -74,49 +72,47 @@ export function spokenIn({ message }: TranscriptMessage): string {
 
 /**
  * Fate of a value that the agent used directly before the user's message with these words. `dropped`: the last call
- * about the same thing does without it, and the user did not object. `open`: nobody knows. Undefined: it was not used.
+ * about the same thing does without it, and the user did not object. `undone`: the words were all that the user said then and
+ * later, the last call has the value again, and the user undid that as well. `open`: nobody knows. Undefined: it was not used.
  */
 export function afterObjection(
   { messages, happened }: Pick<Transcript, "messages" | "happened">,
   { words, value }: { readonly words: string; readonly value: string },
-): "dropped" | "open" | undefined {
+): "dropped" | "undone" | "open" | undefined {
   const at = messages.findLastIndex((one) => spokenIn(one).includes(words));
   const before = messages.slice(0, Math.max(0, at)).findLastIndex((one) => spokenIn(one) !== "");
   const used = at < 0 ? [] : targetsIn(messages.slice(before, at)).filter((call) => holdsValue(call.text, value));
   if (used.length === 0) return undefined;
   const last = targetsIn(messages.slice(at)).findLast(({ target }) => used.some((call) => call.target === target));
-  if (last === undefined || holdsValue(last.text, value)) return "open";
-  const verdict = happened.findLast((entry) => entry.type === "verdict" && entry.path.endsWith(last.target));
-  return verdict?.type === "verdict" && verdict.outcome !== "kept" ? "open" : "dropped";
+  if (last === undefined) return "open";
+  const verdicts = happened.flatMap((entry) => (entry.type === "verdict" ? [entry] : []));
+  if (!holdsValue(last.text, value)) {
+    const verdict = verdicts.findLast(({ path }) => path.endsWith(last.target));
+    return verdict === undefined || verdict.outcome === "kept" ? "dropped" : "open";
+  }
+  const own = verdicts.filter(({ callId }) => callId === last.id);
+  const isAll = messages.slice(at).map(spokenIn).join("").trim() === words.trim();
+  return isAll && own.length > 0 && own.every(({ outcome }) => outcome === "undone") ? "undone" : "open";
 }
 
 /** Calls with what they are about: a path, else the tool. */
-function targetsIn(messages: Transcript["messages"]): readonly { readonly target: string; readonly text: string }[] {
-  return messages.flatMap(({ message }) =>
-    message.role !== "assistant"
-      ? []
-      : (message.tool_calls ?? []).map(({ function: { name, arguments: text } }) => {
-          const path = pathSchema.safeParse(parseJson(text)).data?.path;
-          return { target: path ?? name, text };
-        }),
-  );
+function targetsIn(messages: Transcript["messages"]): readonly Readonly<Record<"id" | "target" | "text", string>>[] {
+  return callsBy(messages).map(({ id, function: { name, arguments: text } }) => {
+    const path = pathSchema.safeParse(parseJson(text)).data?.path;
+    return { id, target: path ?? name, text };
+  });
 }
 
 const pathSchema = z.object({ path: z.string() });
 
 /** Arguments of the agent's calls, parsed. */
 export function callsIn(messages: Transcript["messages"]): readonly unknown[] {
-  return messages.flatMap(({ message }) =>
-    message.role === "assistant"
-      ? (message.tool_calls ?? []).map(({ function: call }) => parseJson(call.arguments))
-      : [],
-  );
+  return callsBy(messages).map(({ function: call }) => parseJson(call.arguments));
 }
 
 /** Arguments of the agent's calls. */
 export function actedIn({ messages }: Pick<Transcript, "messages">): string {
-  return messages
-    .flatMap(({ message }) => (message.role === "assistant" ? (message.tool_calls ?? []) : []))
+  return callsBy(messages)
     .map(({ function: call }) => call.arguments)
     .join("\n");
 }

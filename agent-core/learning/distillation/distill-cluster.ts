@@ -3,12 +3,12 @@
 import { messageOf } from "../../platform/errors.ts";
 import { pathBelow } from "../../platform/paths.ts";
 import { parseSkill } from "../../skills/skill.ts";
-import type { Skill } from "../../skills/skill-places.ts";
 import { isAbout, wordsOf } from "../call-checks.ts";
 import { stepCitations } from "../citations.ts";
 import type { Episode } from "../episode.ts";
 import type { LearningChange } from "../learning-ledger.ts";
 import type { LoopPorts } from "../loop.ts";
+import { spansIn } from "../rule-checks.ts";
 import { type Cluster, contentWords } from "./clusters.ts";
 import type { LearntChange, LearntSkill, LearntSkills, LearntState } from "./learnt-skills.ts";
 import {
@@ -20,8 +20,8 @@ import {
   proposalMessages,
   readProposal,
 } from "./proposal.ts";
-import { spansIn } from "./score-uses.ts";
-import { heldIn, isSmooth, meanOf, outcomeOf, servedIn } from "./session-score.ts";
+import { TRIAL_USES } from "./score-uses.ts";
+import { type Fate, fateOf, lastFate, meanOf, outcomeOf } from "./session-score.ts";
 import { doubted, ledgerRecord, nextVersion, withSkill, written } from "./skill-changes.ts";
 import { type Evidence, evidenceOf, statementProblem } from "./skill-evidence.ts";
 import {
@@ -29,12 +29,11 @@ import {
   type Case,
   commonWords,
   contentOf,
-  evidenceFields,
   nameFrom,
   newSkill,
   reasonOf,
   seenFields,
-  TRIAL_USES,
+  type Task,
   uses,
 } from "./skill-of-cluster.ts";
 import { sizeProblem, skillText, withDeltas } from "./skill-text.ts";
@@ -58,15 +57,13 @@ type Kit = Pick<LoopPorts, "model" | "clock"> & { readonly skills: LearntSkills;
 
 /** Rejects with the signal's reason, and when the model fails. */
 export async function distillCluster(input: Case, kit: Kit, signal: AbortSignal): Promise<Distilled> {
-  const { cluster, state } = input;
-  const existing = skillOf(cluster, state);
-  const covering = existing === undefined ? coveringSkill(input) : undefined;
+  const { cluster, state, skill } = input;
+  const existing = state.skills.find(({ id }) => id === skill) ?? skillOf(cluster, state);
   const evidence = evidenceOf(cluster);
-  const refuted = refutedBullets(existing, cluster, evidence);
-  const isRight = existing !== undefined && refuted.size === 0 && isUnchanged(existing, cluster, evidence);
-  if (isRight || (covering !== undefined && isAsGoodAs(covering, cluster, evidence))) return { kind: "kept", state };
-  const shown = shownSkill(existing, refuted, cluster);
-  const answer = await askForDeltas({ ...input, evidence, existing, refuted }, shown, { kit, signal });
+  const shown = existing && shownSkill(existing, cluster);
+  if (shown === undefined ? isCovered(input, evidence) : isUnchanged(shown, cluster, evidence))
+    return { kind: "kept", state };
+  const answer = await askForDeltas({ ...input, evidence, existing }, shown, { kit, signal });
   if (answer === undefined) return refused(input, [], "the model's answer is not a JSON object");
   const { proposal, deltas, rejects } = answer;
   if (deltas.length === 0 && existing !== undefined && rejects.length === 0) return { kind: "kept", state };
@@ -88,10 +85,11 @@ function filesOf(cluster: Cluster): readonly string[] {
  */
 async function askForDeltas(
   checked: Checked,
-  shown: ExistingSkill | undefined,
+  shown: Shown | undefined,
   { kit, signal }: { readonly kit: Kit; readonly signal: AbortSignal },
 ) {
-  const { cluster, evidence, refuted } = checked;
+  const { cluster, evidence } = checked;
+  const refuted = [...(shown?.against ?? [])].flatMap(([id, reason]) => (reason === AGAINST.failed ? [id] : []));
   const rejects: LearningChange[] = [];
   for (let asks = 1; ; asks += 1) {
     const reasons = rejects.map(({ reason }) => reason);
@@ -100,45 +98,54 @@ async function askForDeltas(
     if (!answer.ok) throw new Error(answer.problem);
     const proposal = readProposal(answer.text);
     if (proposal === undefined) return undefined;
-    const { deltas, rejects: found } = admitted(proposal, checked);
+    const { deltas, rejects: found } = admitted(proposal, checked, refuted);
     rejects.push(...found);
-    const isMissing = (found.length > 0 || refuted.size > 0) && deltas.every(({ op }) => op === "remove");
+    const isMissing = (found.length > 0 || refuted.length > 0) && deltas.every(({ op }) => op === "remove");
     if (!isMissing || asks === MAX_ASKS) return { proposal, deltas, rejects };
   }
 }
 
-/** Reasons against statements, by their ids. */
-type Refuted = ReadonlyMap<string, string>;
+/** Fates that speak against a statement, as the model reads them. */
+const AGAINST = {
+  failed: "its commands failed in this order",
+  objected: "the user corrected a session that had it",
+  left: "a later session went another way",
+};
+type Shown = LearntSkill & ExistingSkill;
 
-/** The skill as the model gets it, with the reasons against its statements. */
-function shownSkill(existing: LearntSkill | undefined, refuted: Refuted, cluster: Cluster): ExistingSkill | undefined {
-  return existing && { ...existing, refuted: new Map([...doubtsAbout(existing, cluster), ...refuted]) };
-}
-
-/** Reasons for which the model looks at bullets again: a correction of a session that used this version, and another way. */
-function doubtsAbout({ name, version, bullets, changedAt }: LearntSkill, cluster: Cluster): Refuted {
-  const isUse = ({ skills }: Episode): boolean => skills.includes(`${name}@${version}`);
-  const isCorrected = cluster.some((episode) => isUse(episode) && episode.corrections.length > 0);
+/** The skill with reasons against its statements, by the last session that tells. A session that read one without commands tells. */
+function shownSkill(skill: LearntSkill, cluster: Cluster): Shown {
+  const { name, version, bullets, changedAt, doubt } = skill;
   const later = cluster.filter(({ endedAt }) => endedAt > changedAt);
-  const serves = ({ text }: Bullet): boolean =>
-    later.map((episode) => servedIn(spansIn(text), episode)).findLast((each) => each !== undefined) !== false;
-  const doubted = bullets.filter((bullet) => isCorrected || !serves(bullet));
-  const reason = isCorrected ? "the user corrected a session that had it" : "a later session went another way";
-  return new Map(doubted.map(({ id }) => [id, reason]));
+  const isCorrected = later.some((one) => one.skills.includes(`${name}@${version}`) && one.corrections.length > 0);
+  const fateIn = ({ text }: Bullet): Fate => lastFate(spansIn(text), later) ?? (isCorrected ? "objected" : "held");
+  const fates = bullets.map((bullet) => [bullet.id, fateIn(bullet)] as const);
+  const against = new Map(fates.flatMap(([id, fate]) => (fate === "held" ? [] : [[id, AGAINST[fate]]])));
+  const doubtful = doubt === undefined ? bullets.filter(({ id }) => against.has(id)) : bullets;
+  const isOther = (one: Episode): boolean =>
+    doubtful.every(({ text }) => !["held", "objected"].includes(fateOf(spansIn(text), one) ?? ""));
+  // The ways before it are those that it replaced.
+  const examples = doubt === undefined ? cluster : later;
+  return { ...skill, against, examples: examples.filter(isOther) };
 }
 
-/** Clusters with all sessions that read their skills or whose requests these are about: the first way after a change is unlike. */
-export function withReaders(clusters: readonly Cluster[], week: Cluster, state: LearntState): readonly Cluster[] {
-  const isFree = (episode: Episode): boolean => !clusters.some((cluster) => cluster.includes(episode));
-  const free = week.filter(isFree);
-  const readers = (skill: LearntSkill | undefined): Cluster =>
-    skill === undefined ? [] : free.filter((episode) => isOf(episode, skill, wordsOf(skill)));
-  const known = new Map(clusters.map((cluster) => [cluster, skillOf(cluster, state)]));
-  const others = state.skills.filter((skill) => skill.state !== "retired" && ![...known.values()].includes(skill));
-  const joined = clusters.map((cluster) =>
-    [...cluster, ...readers(known.get(cluster))].toSorted((one, other) => one.endedAt - other.endedAt),
-  );
-  return [...joined, ...others.map(readers).filter((cluster) => cluster.length > 0)];
+/**
+ * The tasks of the clusters. All clusters of a skill are one task, with the sessions that read it or whose requests it is about:
+ * the first way after a change is unlike.
+ */
+export function tasksOf(clusters: readonly Cluster[], week: Cluster, state: LearntState): readonly Task[] {
+  const own = Map.groupBy(clusters, (cluster) => skillOf(cluster, state));
+  const free = week.filter((episode) => !clusters.some((cluster) => cluster.includes(episode)));
+  const known = state.skills.map((skill) => {
+    const words = wordsOf(skill);
+    const readers = skill.state === "retired" ? [] : free.filter((episode) => isOf(episode, skill, words));
+    const cluster = [...(own.get(skill) ?? []).flat(), ...readers].toSorted(
+      (one, other) => one.endedAt - other.endedAt,
+    );
+    return { cluster, skill: skill.id };
+  });
+  const others = own.get(undefined) ?? [];
+  return [...known.filter(({ cluster }) => cluster.length > 0), ...others.map((cluster) => ({ cluster }))];
 }
 
 function isOf(episode: Episode, skill: LearntSkill, words: ReadonlySet<string>): boolean {
@@ -160,43 +167,22 @@ function skillOf(cluster: Cluster, { skills }: LearntState): LearntSkill | undef
   return own.find(isOf) ?? own.findLast(isFor);
 }
 
-/** Skill of the user that the sessions of the cluster read. */
-function coveringSkill({ cluster, foreign }: Case): Skill | undefined {
-  const readers = (skill: Skill): number => cluster.filter((episode) => uses(episode, skill)).length;
-  return foreign.home.find((skill) => readers(skill) >= cluster.length * MIN_READ);
+/** True when most sessions read a skill of the user, most of these had no failure, and no run was better. */
+function isCovered({ cluster, foreign }: Case, { failed }: Evidence): boolean {
+  const readers = foreign.home.map((skill) => cluster.filter((episode) => uses(episode, skill)));
+  const own = readers.find((of) => of.length >= cluster.length * MIN_READ) ?? [];
+  const smooth = own.filter((episode) => outcomeOf(episode) === (episode.score ?? 1));
+  const best = contrast(cluster, failed).best;
+  const value = meanOf(own.map(outcomeOf)) ?? -1;
+  return value >= 0 && smooth.length >= own.length * MIN_READ && (best === undefined || value >= outcomeOf(best));
 }
 
-/** True without a score of the skill, and when no run was better and most of its own went without a failure. */
-function isAsGoodAs({ name }: Skill, cluster: Cluster, { failed }: Evidence): boolean {
-  const own = cluster.filter((episode) => uses(episode, { name }));
-  const value = meanOf(own.map(outcomeOf));
-  const { best } = contrast(cluster, failed);
-  if (own.filter(isSmooth).length < own.length * MIN_READ) return false;
-  return value === null || best === undefined || value >= outcomeOf(best);
-}
-
-/**
- * Reasons against bullets: commands whose last run failed, and a later session in which they did not pass in their order. The
- * sessions that a bullet comes from may have found its order by failures.
- */
-function refutedBullets(existing: LearntSkill | undefined, cluster: Cluster, { failed }: Evidence): Refuted {
-  const later = cluster.filter(({ endedAt }) => endedAt > (existing?.changedAt ?? 0));
-  const refuted = (existing?.bullets ?? []).flatMap(({ id, text }) => {
-    const spans = spansIn(text);
-    const wrong = spans.flatMap((span) => span.split(" && ")).find((span) => failed.has(span));
-    const held = later.map((episode) => heldIn(spans, episode)).findLast((each) => each !== undefined);
-    if (wrong === undefined && held !== false) return [];
-    const reason = wrong === undefined ? "its commands failed in this order" : `\`${wrong}\` failed at its last run`;
-    return [[id, reason] as const];
-  });
-  return new Map(refuted);
-}
-
-/** True while the skill's trial runs, without new sessions, and when no run was better than the skill's mean. */
-function isUnchanged(skill: LearntSkill, cluster: Cluster, { failed }: Evidence): boolean {
-  const { state, uses, sessions, score, pinned } = skill;
+/** True while the skill's trial runs, without new sessions, and when no run was better than its mean. A withheld one is looked at. */
+function isUnchanged(skill: Shown, cluster: Cluster, { failed }: Evidence): boolean {
+  const { state, uses, sessions, score, pinned, doubt, against, examples } = skill;
   if (pinned || state === "proposed") return true;
-  if (doubtsAbout(skill, cluster).size > 0) return false;
+  if (doubt !== undefined) return examples.every(({ sessionId }) => sessions.includes(sessionId));
+  if (against.size > 0) return false;
   if (state === "trial" && uses.length < TRIAL_USES) return true;
   const known = new Set(sessions);
   if (cluster.every(({ sessionId }) => known.has(sessionId))) return true;
@@ -205,21 +191,22 @@ function isUnchanged(skill: LearntSkill, cluster: Cluster, { failed }: Evidence)
   return best === undefined || own >= outcomeOf(best);
 }
 
-type Checked = Pick<Admitted, "cluster" | "evidence" | "existing" | "outdated"> & { readonly refuted: Refuted };
+type Checked = Pick<Admitted, "cluster" | "evidence" | "existing" | "outdated">;
 
 /** Deltas that passed the checks, with the removal of refuted statements, and a record for each other one. */
 function admitted(
   proposal: Proposal,
   checked: Checked,
+  refuted: readonly string[],
 ): { readonly deltas: readonly Delta[]; readonly rejects: readonly LearningChange[] } {
-  const { cluster, refuted } = checked;
+  const { cluster } = checked;
   const rejects: LearningChange[] = [];
   const passed = proposal.deltas.filter((delta) => {
     const problem = deltaProblem(delta, checked);
     if (problem !== undefined) rejects.push(rejection(cluster, "text" in delta ? delta.text : delta.id, problem));
     return problem === undefined;
   });
-  const stale = [...refuted.keys()].filter((id) => !passed.some((delta) => delta.op !== "add" && delta.id === id));
+  const stale = refuted.filter((id) => !passed.some((delta) => delta.op !== "add" && delta.id === id));
   return { deltas: [...stale.map((id): Delta => ({ op: "remove", id })), ...passed], rejects };
 }
 
@@ -239,8 +226,8 @@ function deltaProblem(delta: Delta, { cluster, evidence, existing, outdated }: C
 
 /** Reason against a procedure of a new skill that one session went through: a way that nobody took again is no habit. */
 function singleRun(text: string, cluster: Cluster): string | undefined {
-  const runs = cluster.map((episode) => servedIn(spansIn(text), episode)).filter((served) => served !== undefined);
-  const isHabit = runs.length === 0 || runs.filter(Boolean).length >= MIN_RUNS;
+  const fates = cluster.flatMap((episode) => fateOf(spansIn(text), episode) ?? []);
+  const isHabit = fates.length === 0 || fates.filter((fate) => fate === "held").length >= MIN_RUNS;
   return isHabit ? undefined : "fewer than two sessions went this way";
 }
 
@@ -276,14 +263,20 @@ async function write(input: Admitted, kit: Kit): Promise<Distilled> {
     const doubt = { at, reason: "None of its statements holds any more" };
     return { kind: "learnt", ...doubted(skills, state, existing, doubt) };
   }
-  const spans = bullets.flatMap(({ text }) => spansIn(text)).flatMap((span) => span.split(" && "));
-  const served = cluster.filter((episode) => servedIn(spans, episode) === true);
-  const cites = await stepCitations(spans, filesOf(served), cluster[0]?.cwd ?? "");
+  const ways = bullets.map(({ text }) => spansIn(text));
+  const went = cluster.filter((episode) => ways.some((spans) => fateOf(spans, episode) === "held"));
+  const steps = ways.flat().flatMap((span) => span.split(" && "));
+  const cites = await stepCitations(steps, filesOf(went), cluster[0]?.cwd ?? "");
   const content = { ...contentOf(input), bullets, cites, changedAt: at };
   const skill: LearntSkill =
     existing === undefined
       ? { ...newSkill(input, at), ...content, nextBullet: next }
-      : { ...nextVersion(existing, content), ...evidenceFields(input, existing), nextBullet: next };
+      : {
+          ...nextVersion(existing, content),
+          ...seenFields(cluster, existing),
+          reason: reasonOf(cluster),
+          nextBullet: next,
+        };
   const text = skillText(skill);
   const problem = sizeProblem(text) ?? (await formatProblem(text, skill.name));
   if (problem !== undefined) return refused(input, rejects, problem);

@@ -2,26 +2,29 @@
  * Loop that makes skills from repeated tasks. Once a day it clusters the sessions of a week and asks the model about each
  * cluster. After every ended session it scores the skills that were used.
  */
-import { join } from "node:path";
+import { stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { localDate } from "../../platform/clock.ts";
 import { counted } from "../../platform/counted.ts";
 import { bundled } from "../../skills/bundled.gen.ts";
 import { SKILL_FILE } from "../../skills/skill.ts";
 import { scanPlace } from "../../skills/skill-places.ts";
+import { episodePath, readEpisodes } from "../episode-files.ts";
 import { outdatedCheck } from "../fact-values.ts";
 import { factsStamp, holdsIn, readFacts } from "../facts.ts";
 import type { Loop, LoopPorts } from "../loop.ts";
 import { type Cluster, clusterEpisodes } from "./clusters.ts";
-import { distillCluster, withReaders } from "./distill-cluster.ts";
+import { distillCluster, tasksOf } from "./distill-cluster.ts";
 import { LearntSkills, type LearntState } from "./learnt-skills.ts";
 import { learntStore } from "./learnt-store.ts";
 import { type OutdatedCheck, scored } from "./score-uses.ts";
-import { SessionEpisodes } from "./session-episodes.ts";
+import type { Task } from "./skill-of-cluster.ts";
 
 /** Sessions that clusters are made of. */
 const CLUSTER_DAYS = 7;
 /** Sessions that skills are judged by. */
 const JUDGED_DAYS = 28;
+const DAY_MS = 24 * 60 * 60 * 1_000;
 /** Time before a model is looked for again after none was available. Milliseconds. */
 const MODEL_PAUSE_MS = 600_000;
 
@@ -39,12 +42,11 @@ export async function distillation(ports: LoopPorts): Promise<Loop> {
   };
 }
 
-type Week = { readonly key: string; readonly week: Cluster; readonly clusters: readonly Cluster[] };
+type Week = { readonly key: string; readonly week: Cluster; readonly tasks: readonly Task[] };
 
 class Distillation {
   readonly #ports: LoopPorts;
   readonly #skills: LearntSkills;
-  readonly #episodes: SessionEpisodes;
   /** State of the episodes' folders at the last scoring. */
   #scoredStamp = "";
   /** Time of the monotonic clock before which no model is looked for. */
@@ -54,7 +56,6 @@ class Distillation {
   constructor(ports: LoopPorts, skills: LearntSkills) {
     this.#ports = ports;
     this.#skills = skills;
-    this.#episodes = new SessionEpisodes(ports);
   }
 
   /** Scores the skills that ended sessions used. */
@@ -74,11 +75,10 @@ class Distillation {
 
   /** Resolves to false without new episodes. */
   async #scoreNew(): Promise<boolean> {
-    const { clock, notify } = this.#ports;
-    const { home } = this.#ports;
-    const stamp = `${await this.#episodes.stamp()} ${await factsStamp(home)}`;
+    const { home, clock, notify } = this.#ports;
+    const stamp = `${await this.#episodesStamp()} ${await factsStamp(home)}`;
     if (stamp === this.#scoredStamp) return false;
-    const episodes = await this.#episodes.read(JUDGED_DAYS);
+    const episodes = await this.#episodes(JUDGED_DAYS);
     const outdatedIn = await this.#outdated();
     let notices: readonly { readonly text: string; readonly id: string }[] = [];
     await this.#skills.change(async (state) => {
@@ -90,6 +90,24 @@ class Distillation {
     this.#scoredStamp = stamp;
     for (const { text, id } of notices) notify(text, [id]);
     return true;
+  }
+
+  /** Episodes of the user's sessions that ended within these days, oldest first. */
+  async #episodes(days: number): Promise<Cluster> {
+    const now = this.#ports.clock.now();
+    const episodes = await readEpisodes(this.#ports.home, { from: now - days * DAY_MS, to: now });
+    return episodes.filter(({ origin }) => origin === "user");
+  }
+
+  /** Text that changes with every new or changed episode of this month or the last one. */
+  async #episodesStamp(): Promise<string> {
+    const { home, clock } = this.#ports;
+    const months = [0, 31].map((days) =>
+      new Date(clock.now() - days * DAY_MS).toISOString().slice(0, 7).replace("-", ""),
+    );
+    const folders = months.map((month) => dirname(episodePath(home, { sessionId: `${month}00` })));
+    const found = await Promise.all(folders.map((folder) => stat(folder).catch(() => undefined)));
+    return found.map((folder) => folder?.mtimeMs ?? "none").join(" ");
   }
 
   /** Check of statements against the facts of a project. */
@@ -104,15 +122,15 @@ class Distillation {
     if (clock.monotonicNow() < this.#pausedUntil) return false;
     const state = await this.#skills.read();
     const done = new Set(state.daily.day === day ? state.daily.sessions : []);
-    const { week, clusters } = await this.#weekOf(day, state, signal);
-    const next = clusters.find((cluster) => cluster.every(({ sessionId }) => !done.has(sessionId)));
+    const { week, tasks } = await this.#weekOf(day, state, signal);
+    const next = tasks.find(({ cluster }) => cluster.every(({ sessionId }) => !done.has(sessionId)));
     if (next === undefined) {
-      await this.#finish(day, week.length, clusters.length);
+      await this.#finish(day, week.length, tasks.length);
       return false;
     }
     if (!(await model.isAvailable())) {
       this.#pausedUntil = clock.monotonicNow() + MODEL_PAUSE_MS;
-      await this.#report(`${counted(clusters.length, "repeated task")} found, and no model that can answer.`);
+      await this.#report(`${counted(tasks.length, "repeated task")} found, and no model that can answer.`);
       return false;
     }
     await this.#distillCluster(next, { day, signal });
@@ -125,23 +143,23 @@ class Distillation {
     const key = `${day} ${this.#scoredStamp} ${spent.length}`;
     if (this.#week?.key === key) return this.#week;
     const excluded = new Set(spent);
-    const week = (await this.#episodes.read(CLUSTER_DAYS)).filter(({ sessionId }) => !excluded.has(sessionId));
-    this.#week = { key, week, clusters: withReaders(await clusterEpisodes(week, signal), week, state) };
+    const week = (await this.#episodes(CLUSTER_DAYS)).filter(({ sessionId }) => !excluded.has(sessionId));
+    this.#week = { key, week, tasks: tasksOf(await clusterEpisodes(week, signal), week, state) };
     return this.#week;
   }
 
   async #distillCluster(
-    cluster: Cluster,
+    task: Task,
     { day, signal }: { readonly day: string; readonly signal: AbortSignal },
   ): Promise<void> {
     const { model, clock, notify } = this.#ports;
     const state = await this.#skills.read();
     const result = await distillCluster(
       {
-        cluster,
+        ...task,
         state,
         foreign: await this.#foreignSkills(state),
-        outdated: (await this.#outdated())(cluster[0]?.cwd ?? ""),
+        outdated: (await this.#outdated())(task.cluster[0]?.cwd ?? ""),
       },
       { model, clock, skills: this.#skills, asks: this.#ports.settings().asksForSkills === true },
       signal,
@@ -150,7 +168,7 @@ class Distillation {
     await this.#skills.change((current) => {
       const { skills } = result.kind === "learnt" ? result.state : current;
       const spent = [...new Set([...current.spent, ...result.state.spent])];
-      const daily = dayWith(current, day, cluster);
+      const daily = dayWith(current, day, task.cluster);
       return { ...result, state: { ...current, skills, spent, daily } };
     });
     if (result.notice !== undefined) notify(result.notice, result.id === undefined ? [] : [result.id]);

@@ -49,16 +49,12 @@ const skillSchema = contentSchema.extend({
   nextBullet: z.number(),
   /** Sessions that it comes from, oldest first. */
   sessions: names,
-  /** Mean score of sessions of its kind without the skill. */
-  baseline: z.number(),
   /** Of this version. */
   uses: z.array(scoredUse).readonly(),
   pinned: z.boolean(),
   reason: z.string(),
-  /** No session is offered it until one of its kind goes its way. `at`: milliseconds since 1970. */
-  doubt: z.object({ at: z.number(), reason: z.string() }).exactOptional(),
-  /** Skills of others for the same requests, with which each session had a failure. */
-  rivals: names.default([]),
+  /** No session is offered it until one goes its way. `at`: milliseconds since 1970. `byHarm`: no fact or file is the reason. */
+  doubt: z.object({ at: z.number(), reason: z.string(), byHarm: z.boolean().exactOptional() }).exactOptional(),
   /** Versions before this one, oldest first. */
   earlier: z.array(contentSchema).readonly(),
   /** SHA-256 of every SKILL.md that the loop wrote. Any other text is the user's. */

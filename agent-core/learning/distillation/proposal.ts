@@ -6,9 +6,8 @@ import { pathBelow } from "../../platform/paths.ts";
 import { wrapData } from "../../prompt/injection-scan.ts";
 import { redact } from "../../providers/redact.ts";
 import type { Episode } from "../episode.ts";
-import { programOf } from "../rule-checks.ts";
 import type { Cluster } from "./clusters.ts";
-import { outcomeOf, servedIn } from "./session-score.ts";
+import { outcomeOf } from "./session-score.ts";
 
 /** A model that writes more at once writes anew. */
 export const MAX_DELTAS = 3;
@@ -71,8 +70,10 @@ export type ExistingSkill = {
   readonly name: string;
   readonly description: string;
   readonly bullets: readonly Bullet[];
-  /** Reasons against bullets, by id: commands that fail now. */
-  readonly refuted: ReadonlyMap<string, string>;
+  /** Reasons against bullets, by id. */
+  readonly against: ReadonlyMap<string, string>;
+  /** Sessions that may show the right way: none that went the way of a doubtful statement. */
+  readonly examples: Cluster;
 };
 
 /** `failed`: commands whose last run failed. `reasons`: those against the answer before this one. */
@@ -81,7 +82,7 @@ export function proposalMessages(
   { failed, reasons }: { readonly failed: ReadonlySet<string>; readonly reasons: readonly string[] },
   existing: ExistingSkill | undefined,
 ): readonly Message[] {
-  const { best, worst } = contrast(cluster, failed);
+  const { best, worst } = contrast(existing?.examples ?? cluster, failed);
   const sections = [
     section(
       "Requests of the user, one a session",
@@ -110,15 +111,14 @@ export function proposalMessages(
 
 /**
  * Best and worst run: by its score, then by its tool calls. Of equal ones the newest is the best. A run with a command that
- * fails now is not an example, and none whose commands no longer serve: a corrected session would teach its error.
+ * fails now is not an example.
  */
 export function contrast(
   cluster: Cluster,
   failed: ReadonlySet<string>,
 ): { readonly best: Episode | undefined; readonly worst: Episode | undefined } {
   const isCurrent = (episode: Episode): boolean => {
-    const hasFailed = episode.commands.some(({ command, exit }) => exit === 0 && failed.has(command));
-    return !hasFailed && !isOvertaken(episode, cluster);
+    return !episode.commands.some(({ command, exit }) => exit === 0 && failed.has(command));
   };
   const ranked = cluster.toSorted(
     (one, other) =>
@@ -127,14 +127,6 @@ export function contrast(
   const best = ranked.find(isCurrent);
   const worst = ranked.at(-1);
   return { best, worst: worst === best ? undefined : worst };
-}
-
-/** True when the newest session with its programs, which may be this one, shows that they no longer serve. */
-function isOvertaken({ commands, endedAt }: Episode, cluster: Cluster): boolean {
-  const passed = commands.flatMap(({ command, exit }) => (exit === 0 ? [programOf(command)] : []));
-  const programs = [...new Set(passed.toReversed())].toReversed();
-  const later = cluster.filter((other) => other.endedAt >= endedAt).map((other) => servedIn(programs, other));
-  return later.findLast((held) => held !== undefined) === false;
 }
 
 function section(title: string, items: readonly string[], limit = MAX_LISTED): string {
@@ -177,9 +169,9 @@ function isLeftBehind(commands: Episode["commands"], at: number): boolean {
   return at < failure && commands[at]?.exit === 0;
 }
 
-function skillSection({ name, description, bullets, refuted }: ExistingSkill): string {
+function skillSection({ name, description, bullets, against }: ExistingSkill): string {
   const items = bullets.map(({ id, text, helpful, harmful }) => {
-    const reason = refuted.get(id);
+    const reason = against.get(id);
     return `[${id}] ${text} (helped ${helpful}, harmed ${harmful}${reason === undefined ? "" : `; wrong now: ${reason}`})`;
   });
   return section(`Existing skill \`${name}\`: ${description}`, items, bullets.length);

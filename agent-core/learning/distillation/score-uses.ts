@@ -5,10 +5,11 @@ import { counted } from "../../platform/counted.ts";
 import { isAbout, wordsOf } from "../call-checks.ts";
 import type { Episode } from "../episode.ts";
 import type { LearningChange } from "../learning-ledger.ts";
+import { spansIn } from "../rule-checks.ts";
 import type { Cluster } from "./clusters.ts";
 import type { FileChange, LearntChange, LearntSkill, LearntSkills, LearntState } from "./learnt-skills.ts";
 import type { Bullet } from "./proposal.ts";
-import { heldIn, isSmooth, outcomeOf, type ScoredUse, servedIn } from "./session-score.ts";
+import { fateOf, lastFate, outcomeOf } from "./session-score.ts";
 import {
   doubted,
   ledgerRecord,
@@ -22,48 +23,49 @@ import {
 
 /** Harmful uses in a row before a statement goes: one failure may have another cause. */
 const MIN_HARM = 2;
-/** Uses without harm after which a skill is no longer on trial. */
-const TRIAL_USES = 3;
+/** Uses without harm after which a skill is no longer on trial, and before a version is changed again. */
+export const TRIAL_USES = 3;
 const MAX_USES = 50;
 
-/** The skill with the uses of its version in these episodes, and the counts of its bullets. */
+/**
+ * The skill with the uses of its version in these episodes, and the counts of its bullets. A session uses a bullet with commands
+ * when it goes its way, whether the model read it, a refused call named it, or neither.
+ */
 export function withUses(skill: LearntSkill, episodes: Cluster): LearntSkill {
-  const version = String(skill.version);
-  const used = episodes.filter(
-    ({ skills, endedAt }) => skills.includes(`${skill.name}@${version}`) && endedAt >= skill.changedAt,
-  );
+  const words = wordsOf(skill);
   const known = new Map(skill.uses.map((use) => [use.sessionId, use]));
-  const fresh = used.filter(({ sessionId }) => !known.has(sessionId));
-  for (const episode of used) known.set(episode.sessionId, useOf(episode, version));
+  let { bullets } = skill;
+  // Older sessions than the kept ones are counted already.
+  const from = skill.uses.length < MAX_USES ? skill.changedAt : (skill.uses[0]?.at ?? 0);
+  for (const episode of episodes.filter(({ endedAt }) => endedAt >= from)) {
+    const { sessionId, endedAt: at, skills, cwd, firstMessage } = episode;
+    const isRead = skills.includes(`${skill.name}@${skill.version}`);
+    const isOf = isRead || (cwd === skill.project && isAbout(words, firstMessage));
+    const counted = isOf ? bullets.map((bullet) => countedIn(bullet, episode, isRead)) : bullets;
+    if (counted.every((bullet, index) => bullet === bullets[index])) continue;
+    if (!known.has(sessionId)) bullets = counted;
+    known.set(sessionId, { sessionId, at, score: outcomeOf(episode) });
+  }
   const uses = [...known.values()].toSorted((one, other) => one.at - other.at).slice(-MAX_USES);
-  const bullets = fresh.reduce((counted, episode) => countBullets(counted, episode, skill.baseline), skill.bullets);
   return { ...skill, uses, bullets };
-}
-
-function useOf(episode: Episode, version: string): ScoredUse {
-  return { sessionId: episode.sessionId, version, at: episode.endedAt, score: outcomeOf(episode) };
 }
 
 /** Score of a session from which it ended well. */
 const GOOD_END = 0.5;
 
 /**
- * A bullet with commands counts by their runs, and by the user's objections: they may pass and yet be wrong. One without counts
- * by the end of the session.
+ * The bullet with one more session that went its way, or that read one without commands; the same bullet for another session.
+ * Its commands may pass and yet be wrong: the user's objections count.
  */
-function countBullets(bullets: readonly Bullet[], episode: Episode, baseline: number): readonly Bullet[] {
-  return bullets.map((bullet) => {
-    const held = heldIn(spansIn(bullet.text), episode);
-    const isAccepted = episode.corrections.length === 0 && (episode.score ?? 1) >= GOOD_END;
-    const isGood = held === undefined ? outcomeOf(episode) >= baseline : held && isAccepted;
-    // Help of long ago does not count for a statement that fails now.
-    return isGood ? { ...bullet, helpful: bullet.helpful + 1, harmful: 0 } : { ...bullet, harmful: bullet.harmful + 1 };
-  });
-}
-
-/** Quoted parts of a statement. */
-export function spansIn(text: string): readonly string[] {
-  return [...text.matchAll(/`([^`]+)`/g)].map(([, span = ""]) => span);
+function countedIn(bullet: Bullet, episode: Episode, isRead: boolean): Bullet {
+  const spans = spansIn(bullet.text);
+  const fate = spans.length === 0 && isRead ? "held" : fateOf(spans, episode);
+  if (fate === undefined || fate === "left") return bullet;
+  const isAccepted = episode.corrections.length === 0 && (episode.score ?? 1) >= GOOD_END;
+  // Help of long ago does not count for a statement that fails now.
+  return fate === "held" && isAccepted
+    ? { ...bullet, helpful: bullet.helpful + 1, harmful: 0 }
+    : { ...bullet, harmful: bullet.harmful + 1 };
 }
 
 /** Reason why a statement no longer holds. */
@@ -110,22 +112,10 @@ async function scoredSkill(
     const gone = ledgerRecord(old, undefined, { actor: "user", op: "remove", reason: "Its file was deleted." });
     return { state: withoutSkill(state, old), ledger: [gone] };
   }
-  const known = { ...withUses(old, episodes), rivals: rivalsOf(old, episodes, state) };
-  const skill = await restored(known, episodes);
+  const skill = await restored(withUses(old, episodes), episodes);
   const own = standing === "own" && !skill.pinned && skill.doubt === undefined;
   if (own) return judged(skill, state, { skills, at, outdated: outdatedIn(skill.project) });
   return { state: withSkill(state, skill) };
-}
-
-/** Skills of others with which each session for such a request had a failure. */
-function rivalsOf(skill: LearntSkill, episodes: Cluster, { skills }: LearntState): readonly string[] {
-  const words = wordsOf(skill);
-  const like = episodes.filter(({ cwd, firstMessage }) => cwd === skill.project && isAbout(words, firstMessage));
-  const uses = like.flatMap((episode) => episode.skills.map((use) => ({ name: use.replace(/@.*$/, ""), episode })));
-  return [...Map.groupBy(uses, ({ name }) => name)].flatMap(([name, of]) => {
-    const isOwn = skills.some((other) => other.name === name);
-    return isOwn || of.length < MIN_HARM || of.some(({ episode }) => isSmooth(episode)) ? [] : [name];
-  });
 }
 
 /** A skill without statements that harmed or that facts have overtaken. None is offered without a statement, or after its source changed. */
@@ -142,7 +132,8 @@ async function judged(
   const bullets = skill.bullets.filter((bullet) => reasonsOf(bullet).length === 0);
   if (lost !== undefined || bullets.length === 0) {
     const notice = `No longer offered: "${skill.name}". ${reason}`;
-    return { ...doubted(skills, state, skill, { at, reason }), notice };
+    const byHarm = lost === undefined && skill.bullets.every(({ harmful }) => harmful >= MIN_HARM);
+    return { ...doubted(skills, state, skill, { at, reason, byHarm }), notice };
   }
   if (bullets.length < skill.bullets.length) {
     const { skill: stored, files } = written(skills, nextVersion(skill, { ...skill, bullets, changedAt: at }));
@@ -160,9 +151,8 @@ async function judged(
 async function restored(skill: LearntSkill, episodes: Cluster): Promise<LearntSkill> {
   const { doubt, project, cites } = skill;
   const later = episodes.filter(({ cwd, endedAt }) => cwd === project && endedAt > (doubt?.at ?? 0));
-  const spans = skill.bullets.flatMap(({ text }) => spansIn(text));
-  const served = later.map((episode) => servedIn(spans, episode)).findLast((each) => each !== undefined);
-  if (doubt === undefined || served !== true) return skill;
+  const isHeld = skill.bullets.some(({ text }) => lastFate(spansIn(text), later) === "held");
+  if (doubt === undefined || !isHeld) return skill;
   const lost = await Promise.all(cites.map((cite) => lostCitation([cite], project)));
   const bullets = skill.bullets.map((bullet) => ({ ...bullet, harmful: 0 }));
   return { ...sure(skill), bullets, cites: cites.filter((_, at) => lost[at] === undefined) };

@@ -12,11 +12,10 @@ import type { OutdatedCheck } from "./score-uses.ts";
 import { meanOf, outcomeOf } from "./session-score.ts";
 import { type Evidence, textProblem } from "./skill-evidence.ts";
 
-/** Uses of a version before it is changed again. */
-export const TRIAL_USES = 3;
+/** Sessions of a repeated task, oldest first, and the id of its skill. */
+export type Task = { readonly cluster: Cluster; readonly skill?: string };
 
-export type Case = {
-  readonly cluster: Cluster;
+export type Case = Task & {
   readonly state: LearntState;
   /** Reason why a statement contradicts what the facts say now. */
   readonly outdated: OutdatedCheck;
@@ -55,17 +54,11 @@ export function newSkill(input: Admitted, at: number) {
     uses: [],
     pinned: false,
     earlier: [],
-    rivals: [],
     hashes: before?.hashes ?? [],
     version: (before?.version ?? 0) + 1,
-    ...evidenceFields(input, undefined),
+    ...seenFields(input.cluster, undefined),
+    reason: reasonOf(input.cluster),
   };
-}
-
-export function evidenceFields({ cluster }: Admitted, existing: LearntSkill | undefined) {
-  const without = existing === undefined ? cluster : cluster.filter((episode) => !uses(episode, existing));
-  const measured = without.length >= TRIAL_USES ? meanOf(without.map(outcomeOf)) : null;
-  return { ...seenFields(cluster, existing), baseline: measured ?? existing?.baseline ?? 0, reason: reasonOf(cluster) };
 }
 
 export function seenFields(cluster: Cluster, existing: LearntSkill | undefined) {

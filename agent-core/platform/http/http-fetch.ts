@@ -45,7 +45,9 @@ export async function httpFetch(input: string | URL, init: HttpInit = {}): Promi
   let url = new URL(input);
   for (let redirects = 0; ; redirects += 1) {
     const response = await sendOrRetry(url, { ...init, headers });
-    const location = init.redirect === "manual" ? undefined : redirectOf(response);
+    const { statusCode = 0 } = response;
+    const isRedirect = init.redirect !== "manual" && [301, 302, 303, 307, 308].includes(statusCode);
+    const location = isRedirect ? response.headers.location : undefined;
     if (location === undefined) return new HttpResponse(response, url, await decoded(response));
     response.destroy();
     if (redirects === MAX_REDIRECTS) throw refusedRedirect(`${url.origin} redirects more than ${MAX_REDIRECTS} times`);
@@ -95,7 +97,10 @@ function exchange({ request, options, proxy }: Route, url: URL, init: Sent): Pro
     });
     const connecting = limitConnecting(sent, proxy === undefined ? url.origin : proxyName(proxy));
     let received: IncomingMessage | undefined;
-    const onAbort = (): void => void (received ?? sent).destroy(asError(signal?.reason));
+    const onAbort = (): void => {
+      const reason: unknown = signal?.reason;
+      (received ?? sent).destroy(reason instanceof Error ? reason : new Error(String(reason)));
+    };
     // The same signal serves many requests of a session.
     const release = (): void => signal?.removeEventListener("abort", onAbort);
     sent.on("error", (error: NodeJS.ErrnoException) => {
@@ -143,17 +148,9 @@ function described(error: NodeJS.ErrnoException): Error {
   return error.message === "" && first instanceof Error ? first : error;
 }
 
-function asError(reason: unknown): Error {
-  return reason instanceof Error ? reason : new Error(String(reason));
-}
-
 function plainHeaders(headers: HttpInit["headers"] = {}): Readonly<Record<string, string>> {
   const entries = Symbol.iterator in headers ? [...headers] : Object.entries(headers);
   return Object.fromEntries(entries.map(([name, value]) => [name.toLowerCase(), value]));
-}
-
-function redirectOf({ statusCode = 0, headers }: IncomingMessage): string | undefined {
-  return [301, 302, 303, 307, 308].includes(statusCode) ? headers.location : undefined;
 }
 
 type Redirect = { readonly status: number | undefined; readonly method: string | undefined };

@@ -1,7 +1,8 @@
 /** Request parts that a conversation's models have refused, and that later requests omit. */
-import { type ContentPart, type Message, picturesOf } from "../../messages/message.ts";
+import { type Message, picturesOf } from "../../messages/message.ts";
 import { withoutOpaqueParts } from "../dialect/speak-dialect.ts";
 import type { ResolvedModel } from "../resolve-model.ts";
+import { isOwnServer } from "../stream-model.ts";
 import type { ToolSchema } from "../wire/wire.ts";
 import type { RefusedRequest } from "./recovery.ts";
 
@@ -19,12 +20,18 @@ const NAMES_SYSTEM =
   /system[^.]{0,30}(not|unsupported)|got system|(unexpected|unknown|invalid|unsupported)[^.]{0,20}system/i;
 /** "messages.2.content: Input should be a valid string", "expected a string, got null". */
 const NAMES_CONTENT = /\bcontent|\bstring\b|\b(?:null|none)\b/i;
+/** "Tool call id was call_1 but must be a-z, A-Z, 0-9, with a length of 9", "function_response.name: Name cannot be empty". */
+const NAMES_CALL = /call.?id\b|(?:tool|function)[^.]{0,40}(?:\.name|\bname)\b/i;
 /** Shorter requests are not refused for their length. Characters of all messages. */
 const LONG_CHARS = 24_000;
 
 class Refusals {
   readonly parameters = new Set<string>();
   readonly tools = new Set<string>();
+  /** Tools of MCP servers and plugins in answered requests. */
+  readonly answeredTools = new Set<string>();
+  /** Later requests have simpler schemas of the tools. */
+  plainSchemas: boolean = false;
   noImages: boolean = false;
   /** Later requests add reasoning to messages without it. */
   needsReasoning: boolean = false;
@@ -32,7 +39,7 @@ class Refusals {
   reasoningRefusals = 0;
   /** Images of answered requests. Base64 or data URLs. */
   readonly answeredImages = new Set<string>();
-  /** Later requests fit a strict template: an assistant message between a result and a user message, and no null. */
+  /** Later requests fit strict templates: an answer between a result and a user message, no null, short ids, named results. */
   separatesRoles: boolean = false;
   /** Later requests have the system message in the first message of the user. */
   mergesSystem: boolean = false;
@@ -59,18 +66,30 @@ export class Adaptations {
     return true;
   }
 
-  /** The tools without those that this model refuses; the same array when there are none. */
+  /** The tools as this model takes them; the same array when it refuses none. */
   toolsFor(model: ResolvedModel, tools: readonly ToolSchema[]): readonly ToolSchema[] {
-    const refused = this.of(model).tools;
-    return refused.size === 0 ? tools : tools.filter(({ name }) => !refused.has(name));
+    const { tools: refused, plainSchemas } = this.of(model);
+    const taken = refused.size === 0 ? tools : tools.filter(({ name }) => !refused.has(name));
+    return plainSchemas ? taken.map(plainTool) : taken;
+  }
+
+  /** Tools of MCP servers and plugins that no answered request had. */
+  newTools(model: ResolvedModel, tools: readonly ToolSchema[]): readonly ToolSchema[] {
+    const { answeredTools } = this.of(model);
+    return this.toolsFor(model, tools).filter(({ name }) => name.includes("__") && !answeredTools.has(name));
+  }
+
+  dropNewTools(model: ResolvedModel, tools: readonly ToolSchema[]): void {
+    for (const { name } of this.newTools(model, tools)) this.of(model).tools.add(name);
   }
 
   /** Remembers a request that got an answer. */
-  answered(model: ResolvedModel, messages: readonly Message[]): void {
+  answered(model: ResolvedModel, messages: readonly Message[], tools: readonly ToolSchema[]): void {
     const known = this.of(model);
     known.isReached = true;
     known.answeredChars = Math.max(known.answeredChars, charsOf(messages));
     for (const image of messages.flatMap(picturesOf)) known.answeredImages.add(image);
+    for (const { name } of this.newTools(model, tools)) known.answeredTools.add(name);
   }
 
   /** Facts for a refusal in the words `said`. `left`: replaced already. */
@@ -79,7 +98,7 @@ export class Adaptations {
     messages: readonly Message[],
     left: LeftOut,
     said: string,
-  ): Omit<RefusedRequest, "namesTool"> {
+  ): Omit<RefusedRequest, "namesTool" | "hasNewTools"> {
     const chars = charsOf(messages);
     const { answeredChars } = this.of(model);
     const isChat = model.mode === "chat_completions";
@@ -88,13 +107,16 @@ export class Adaptations {
       longestResult: Math.max(0, ...[...withoutNewResults(messages, left).keys()].map(sizeOf)),
       hasUnusualForm:
         isChat &&
-        (messages.some(isBeforeUser) || (NAMES_CONTENT.test(said) && messages.some(({ content }) => content === null))),
+        (messages.some(isBeforeUser) ||
+          (NAMES_CALL.test(said) && messages.some(({ role }) => role === "tool")) ||
+          (NAMES_CONTENT.test(said) && messages.some(({ content }) => content === null))),
       namesSystem: isChat && NAMES_SYSTEM.test(said),
       hasUnanswered: withoutUnanswered(messages, left).size > 0,
       hasOpaqueParts: messages
         .slice(this.#reasoningFrom)
         .some((message) => message.role === "assistant" && withoutOpaqueParts(message) !== message),
       isLongest: chars > LONG_CHARS && chars > answeredChars,
+      isToOwnServer: isOwnServer(model.endpoint),
     };
   }
 
@@ -127,7 +149,10 @@ export class Adaptations {
     return messages.map((message, index): Message => {
       if (message.role === "assistant" && index < reasoningFrom) return withoutOpaqueParts(message);
       if (!noImages || message.role !== "user" || typeof message.content === "string") return message;
-      return { ...message, content: message.content.map(withoutImage) };
+      return {
+        ...message,
+        content: message.content.map((part) => (part.type === "text" ? part : { type: "text", text: NO_IMAGE })),
+      };
     });
   }
 
@@ -140,8 +165,27 @@ export class Adaptations {
   }
 }
 
-function withoutImage(part: ContentPart): ContentPart {
-  return part.type === "text" ? part : { type: "text", text: NO_IMAGE };
+type Fields = Readonly<Record<string, unknown>>;
+const plainTools = new WeakMap<ToolSchema, ToolSchema>();
+
+/** The same object each time: a request converts each tool once. */
+function plainTool(tool: ToolSchema): ToolSchema {
+  const plain = plainTools.get(tool) ?? { ...tool, parameters: plainSchema(tool.parameters) };
+  plainTools.set(tool, plain);
+  return plain;
+}
+
+/** One type everywhere, and neither references, alternatives nor limits: the tool's own check knows those. */
+function plainSchema(written: unknown): Record<string, unknown> {
+  const { type, description, properties, required, items }: Fields = Object(written);
+  const named = [type].flat().find((each) => each !== "null") ?? (properties === undefined ? "string" : "object");
+  const inner = Object.entries(Object(properties)).map(([key, each]) => [key, plainSchema(each)]);
+  return {
+    type: named,
+    ...(description !== undefined && { description }),
+    ...(named === "object" && { properties: Object.fromEntries(inner), ...(required !== undefined && { required }) }),
+    ...(named === "array" && { items: plainSchema(items) }),
+  };
 }
 
 function sinceAnswer(messages: readonly Message[]): readonly Message[] {

@@ -7,7 +7,7 @@ import { type Message, withContent } from "../../messages/message.ts";
 import { repairMessages } from "../../messages/repair.ts";
 import { newId } from "../../platform/new-id.ts";
 import type { Fault } from "../fault.ts";
-import { durationText, endpointName, faultOf } from "../fault-message.ts";
+import { durationText, endpointName, faultOf, firstSentence } from "../fault-message.ts";
 import { modelInfo, refusesImages } from "../model-info.ts";
 import type { ResolvedModel } from "../resolve-model.ts";
 import { type StreamLimits, sizeOf, streamLimits, streamModel } from "../stream-model.ts";
@@ -17,9 +17,8 @@ import { type LeftOut, withoutNewResults, withoutUnanswered } from "./adaptation
 import type { CallEvent, CallRequest, ModelRoute } from "./model-route.ts";
 import { type Attempts, FALLBACK_AFTER_MS, REPEATED, type Remedy, recoveryOf, UNREACHED_AFTER_MS } from "./recovery.ts";
 
-/** Longer waits are announced. Milliseconds. */
+/** Longer waits are announced, and longer totals. Milliseconds. */
 const SILENT_WAIT_MS = 2_000;
-/** Shorter totals are not worth a word. Milliseconds. */
 const SHORTEST_TOTAL_MS = 1_000;
 
 /** Added only to the request after an answer without use. */
@@ -27,16 +26,22 @@ const NUDGE = {
   empty: "Your last answer was empty. Continue the task: answer in words, or call a tool.",
   unread: "Your last answer held a tool call as text that could not be read. Call the tool again, or answer in words.",
 } as const;
-/** Text that gateways write in place of an empty answer. */
-const PLACEHOLDER = /^\s*\((?:empty|no) (?:content|response)\)\s*$/i;
+/** Characters that nobody sees. */
+const BLANK_START = /^[\s\p{Cf}]+/u;
+/** No text, or one that gateways write in place of an empty answer. */
+const PLACEHOLDER = /^(?:[([](?:empty|no)[ _](?:content|response|output)[)\]]\s*)?$/i;
 const PLACEHOLDER_CHARS = 30;
-/** Faults whose remedies are guesses. */
-const UNSURE: ReadonlySet<Fault["kind"]> = new Set(["bad-request", "filtered", "context-overflow", "output-limit"]);
 const UNREAD_CALL = "The model wrote a tool call as text that could not be read, so the call did not run.";
 
 const NO_ATTEMPTS: Attempts = { tries: 0, waitedMs: 0, silences: 0, used: new Set() };
 
 type LastEvent = Extract<ModelEvent, { type: "finish" | "fault" }>;
+type Read = {
+  readonly last: LastEvent;
+  readonly hasCalls: boolean;
+  readonly hasContent: boolean;
+  readonly size: number;
+};
 
 export function callModel(request: CallRequest, route: ModelRoute, signal: AbortSignal): AsyncGenerator<CallEvent> {
   return new PersistentCall(request, route, signal).run();
@@ -70,8 +75,8 @@ class PersistentCall {
   async *run(): AsyncGenerator<CallEvent> {
     for (;;) {
       const limits = streamLimits(this.#route.silence(this.#route.chain.current), this.#route.clock);
-      const { last, hasContent, size } = yield* this.#read(limits);
-      const fault = this.#faultOf(last, hasContent);
+      const { last, hasContent, hasCalls, size } = yield* this.#read(limits);
+      const fault = this.#faultOf(last, hasContent, hasCalls);
       if (fault === undefined) return yield* this.#end(last);
       const isSilence = fault.kind === "timeout" && fault.status === undefined && size === 0;
       this.#count(size, isSilence ? undefined : limits.content.elapsed());
@@ -83,7 +88,7 @@ class PersistentCall {
   /** Keeps what the answered request was without. */
   async *#end(last: LastEvent): AsyncGenerator<CallEvent> {
     const { adaptations, chain, onLimit } = this.#route;
-    adaptations.answered(chain.current, this.#kept);
+    adaptations.answered(chain.current, this.#kept, this.#request.tools);
     if (this.#left.size > 0) this.#request.onLeftOut?.(this.#left);
     if (this.#named !== undefined) onLimit?.(chain.current, { maxOutputTokens: this.#named });
     const isUnread = last.type === "finish" && last.hasUnreadCall === true;
@@ -100,17 +105,16 @@ class PersistentCall {
   }
 
   /** Passes the events of one request on, without the last one. `size`: in characters. */
-  async *#read(
-    limits: StreamLimits,
-  ): AsyncGenerator<CallEvent, { readonly last: LastEvent; readonly hasContent: boolean; readonly size: number }> {
+  async *#read(limits: StreamLimits): AsyncGenerator<CallEvent, Read> {
     let hasCalls = false;
     let text = "";
     let size = 0;
     for await (const event of this.#open(limits)) {
       if (event.type === "finish" || event.type === "fault")
-        return { last: event, hasContent: hasCalls || (text !== "" && !PLACEHOLDER.test(text)), size };
+        return { last: event, hasCalls, hasContent: hasCalls || !PLACEHOLDER.test(text), size };
       hasCalls ||= event.type === "tool-call-end";
-      if (event.type === "text-delta" && text.length < PLACEHOLDER_CHARS) text += event.text;
+      if (event.type === "text-delta" && text.length < PLACEHOLDER_CHARS)
+        text = (text + event.text).replace(BLANK_START, "");
       size += sizeOf(event);
       yield event;
     }
@@ -201,13 +205,13 @@ class PersistentCall {
     return acceptsImages(model) && !adaptations.of(model).noImages;
   }
 
-  /** An empty answer is a fault too. So is one with a call that could not be read, once. */
-  #faultOf(last: LastEvent, hasContent: boolean): Fault | undefined {
+  /** An empty answer is a fault too. So is one whose calls could not be read or did not come, once. */
+  #faultOf(last: LastEvent, hasContent: boolean, hasCalls: boolean): Fault | undefined {
     if (last.type === "fault") return last.fault;
     if (last.reason === "refusal" && (!hasContent || last.isSilent))
       return faultOf("filtered", this.#route.chain.current);
-    const isAskedAgain = last.hasUnreadCall === true && !this.#attempts.used.has("nudge");
-    if (isAskedAgain) return faultOf("unread-call", this.#route.chain.current);
+    const isWithoutCall = last.hasUnreadCall === true || (last.reason === "tool_calls" && !hasCalls);
+    if (isWithoutCall && !this.#attempts.used.has("nudge")) return faultOf("unread-call", this.#route.chain.current);
     return hasContent ? undefined : faultOf("empty", this.#route.chain.current);
   }
 
@@ -218,7 +222,8 @@ class PersistentCall {
     if (fault.kind !== "network") adaptations.of(chain.current).isReached = true;
     const namesTool = this.#refusedTool(fault) !== undefined;
     const facts = adaptations.factsOf(chain.current, this.#messages, this.#left, fault.message);
-    const request = { ...facts, namesTool };
+    const hasNewTools = adaptations.newTools(chain.current, this.#request.tools).length > 0;
+    const request = { ...facts, namesTool, hasNewTools };
     const limits = { budgetMs: this.#budgetMs(), random: clock.random(), request };
     const recovery = recoveryOf(fault, this.#attempts, limits);
     if (recovery.kind === "wait") {
@@ -235,8 +240,7 @@ class PersistentCall {
         this.#attempts = { ...this.#attempts, tries: 0 };
         return true;
       }
-      // Each remedy of a refusal in unknown words is a guess; the next one may help.
-      if (UNSURE.has(fault.kind)) return yield* this.#recover(fault);
+      return yield* this.#recover(fault);
     }
     return yield* this.#fallBack(fault);
   }
@@ -266,6 +270,18 @@ class PersistentCall {
         adaptations.of(chain.current).tools.add(tool);
         return `the tool ${tool}`;
       }
+      case "plain-schemas":
+        adaptations.of(chain.current).plainSchemas = true;
+        return "the rarer parts of the tools' schemas";
+      case "drop-new-tools": {
+        const { current } = chain;
+        for (const { name } of adaptations.newTools(current, this.#request.tools))
+          adaptations.of(current).tools.add(name);
+        return "the tools of MCP servers and plugins";
+      }
+      case "drop-images":
+        adaptations.of(chain.current).noImages = true;
+        return "pictures";
       case "drop-new-images": {
         const refused = adaptations.withoutNewImages(chain.current, this.#messages, this.#left);
         this.#leave(refused);
@@ -289,10 +305,10 @@ class PersistentCall {
   /** Tool of a server or plugin that a refusal names, or whose number it gives. */
   #refusedTool({ message }: Fault): string | undefined {
     const tools = this.#route.adaptations.toolsFor(this.#route.chain.current, this.#request.tools);
-    const number = /\btools[.[](\d+)/.exec(message)?.[1];
+    const numbers = /\btools[.[](\d+)(?:\]\.function_?declarations\[(\d+))?/i.exec(message)?.slice(1).map(Number) ?? [];
     const named = tools.filter(({ name }) => name.includes("__") && message.includes(name));
     const [longest] = named.toSorted((first, second) => second.name.length - first.name.length);
-    return (longest ?? (number === undefined ? undefined : tools[Number(number)]))?.name;
+    return (longest ?? tools[Math.max(...numbers.filter((number) => number >= 0))])?.name;
   }
 
   async *#wait(fault: Fault, delayMs: number): AsyncGenerator<CallEvent> {
@@ -344,9 +360,6 @@ class PersistentCall {
       case "merge-system":
         adaptations.of(chain.current).mergesSystem = true;
         return true;
-      case "drop-images":
-        adaptations.of(chain.current).noImages = true;
-        return true;
       case "lower-output":
         return this.#lowerOutput(fault);
       case "shorten": {
@@ -384,9 +397,4 @@ class PersistentCall {
     yield { type: "notice", severity: "warning", message: `${firstSentence(message)} ${onwards}` };
     return true;
   }
-}
-
-/** First sentence of a fault's message, without the advice. */
-function firstSentence(message: string): string {
-  return /^.*?[.!?](?=\s[A-Z]|$)/.exec(message)?.[0] ?? message;
 }

@@ -2,7 +2,7 @@
 
 import type { Message } from "../../messages/message.ts";
 import type { Clock } from "../../platform/clock.ts";
-import type { HermesRetryMeta } from "../../protocol/conversation.ts";
+import type { HermesUpdateMeta } from "../../protocol/update-meta.ts";
 import type { ModelFacts } from "../model-info.ts";
 import type { ResolvedModel } from "../resolve-model.ts";
 import type { Silence } from "../stream-model.ts";
@@ -42,7 +42,7 @@ export type CallRequest = {
   readonly onLeftOut?: (left: LeftOut) => void;
 };
 
-export type RetryWait = HermesRetryMeta["retry"];
+export type RetryWait = NonNullable<HermesUpdateMeta["retry"]>;
 
 /** Events of a call: those of the model, and the handling of faults. */
 export type CallEvent =

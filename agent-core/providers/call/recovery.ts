@@ -31,6 +31,10 @@ export type Remedy =
   | "merge-system"
   /** Leaves out the tool that the refusal names. */
   | "drop-tool"
+  /** Sends the tools with those parts of their schemas alone that all servers take. */
+  | "plain-schemas"
+  /** Leaves out the tools of MCP servers and plugins that no answered request had. */
+  | "drop-new-tools"
   | "lower-output"
   | "shorten"
   | "nudge";
@@ -79,12 +83,16 @@ export type RefusedRequest = {
   /** It has opaque parts of earlier answers, such as signatures. */
   readonly hasOpaqueParts: boolean;
   readonly namesTool: boolean;
+  /** It has tools of MCP servers or plugins that no answered request had. */
+  readonly hasNewTools: boolean;
   /** It is long, and longer than each request that was answered. */
   readonly isLongest: boolean;
+  /** It goes to a server of the user's own. */
+  readonly isToOwnServer: boolean;
 };
 
-/** Statuses of a refusal that is about the request's content; undefined: an error within a stream. */
-const ABOUT_CONTENT: ReadonlySet<number | undefined> = new Set([400, 413, 415, 422, 500, 502, undefined]);
+/** Failures of a server in a row that are taken for a refusal of a picture, and of any part of the request. */
+const CRASHES = { ofPicture: 2, ofRequest: 4 } as const;
 
 /** Shorter results hardly cause a refusal in unknown words. Characters. */
 const SHORT_RESULT_CHARS = 400;
@@ -92,31 +100,37 @@ const SHORT_RESULT_CHARS = 400;
 /** Refusals whose cause is not known: in unknown words, of too long a body, by a filter, of an address, and of a crash. */
 type Unclear = "unknown" | "too-long" | "filtered" | "missing" | "crash";
 
-function unclearKind({ kind, status }: Fault, tries: number): Unclear | undefined {
+function unclearKind({ kind, status }: Fault, { tries, used }: Attempts, isToOwnServer: boolean): Unclear | undefined {
   if (kind === "filtered") return kind;
-  if (kind === "bad-request") return ABOUT_CONTENT.has(status) ? "unknown" : undefined;
+  if (kind === "bad-request") return "unknown";
   if (kind === "context-overflow") return status === 413 ? "too-long" : undefined;
   // A server that does not keep an item says so in the words of a wrong address.
   if (kind === "unknown") return status === 404 ? "missing" : undefined;
-  // A local server breaks at a picture, and breaks again.
-  return kind === "server" && status === 500 && tries > 1 ? "crash" : undefined;
+  if (kind !== "server" || tries < CRASHES.ofPicture) return undefined;
+  // The failures of a public service are an outage, for which no part of the request may go.
+  if (!isToOwnServer) return status === 500 ? "crash" : undefined;
+  // A local server breaks at what it cannot read, and breaks again.
+  return tries < CRASHES.ofRequest && !used.has("drop-new-images") ? "crash" : "unknown";
 }
 
 /** A refusal stays in each later request, unless what is new since the last answered one leaves it. */
-function remediesOf(fault: Fault, tries: number, request: RefusedRequest): readonly Remedy[] {
-  const unclear = unclearKind(fault, tries);
+function remediesOf(fault: Fault, attempts: Attempts, request: RefusedRequest): readonly Remedy[] {
+  const unclear = unclearKind(fault, attempts, request.isToOwnServer);
   if (unclear === undefined) return remedies[fault.kind] ?? [];
-  const isUnknown = unclear === "unknown";
-  const resultChars = isUnknown ? SHORT_RESULT_CHARS : 0;
+  const resultChars = unclear === "filtered" ? 0 : SHORT_RESULT_CHARS;
+  const any = ["unknown", "too-long"] as const;
   const ladder: readonly (readonly [Remedy, readonly Unclear[], boolean])[] = [
-    ["separate-roles", ["unknown"], request.hasUnusualForm],
-    ["merge-system", ["unknown"], request.namesSystem],
-    ["drop-tool", ["unknown"], request.namesTool],
-    ["drop-new-images", ["unknown", "too-long", "filtered", "crash"], request.hasNewImages],
+    ["separate-roles", any, request.hasUnusualForm],
+    ["merge-system", any, request.namesSystem],
+    ["drop-tool", any, request.namesTool],
+    ["drop-new-images", [...any, "filtered", "crash"], request.hasNewImages],
+    ["shorten", ["too-long"], true],
+    ["plain-schemas", any, request.hasNewTools],
+    ["drop-new-tools", any, request.hasNewTools],
     ["drop-reasoning", ["unknown", "missing"], request.hasOpaqueParts],
-    ["drop-new-results", ["unknown", "filtered"], request.longestResult > resultChars],
-    ["drop-unanswered", ["unknown", "filtered"], request.hasUnanswered],
-    ["shorten", ["unknown", "too-long"], !isUnknown || request.isLongest],
+    ["drop-new-results", [...any, "filtered"], request.longestResult > resultChars],
+    ["drop-unanswered", [...any, "filtered"], request.hasUnanswered],
+    ["shorten", ["unknown"], request.isLongest],
   ];
   return ladder.filter(([, kinds, helps]) => helps && kinds.includes(unclear)).map(([remedy]) => remedy);
 }
@@ -142,14 +156,15 @@ const passing: ReadonlySet<FaultKind> = new Set([
 /** `budgetMs`: longest time without progress. `random`: in [0, 1). */
 export function recoveryOf(
   fault: Fault,
-  { tries, waitedMs, silences, used }: Attempts,
+  attempts: Attempts,
   {
     budgetMs,
     random,
     request,
   }: { readonly budgetMs: number; readonly random: number; readonly request: RefusedRequest },
 ): Recovery {
-  const remedy = remediesOf(fault, tries, request).find((each) => !used.has(each));
+  const { tries, waitedMs, silences, used } = attempts;
+  const remedy = remediesOf(fault, attempts, request).find((each) => !used.has(each));
   if (remedy !== undefined) return { kind: "remedy", remedy };
   const hintMs = fault.retryAfterMs ?? 0;
   const leftMs = budgetMs - waitedMs;

@@ -12,10 +12,10 @@ export type WrittenCall = { readonly name: string; readonly input: Readonly<Reco
 const MARK_WORD = /tool|func|call|invoke|action|arg|param|input|^name$/i;
 /** A special token such as `<|python_tag|>`, `<｜tool▁sep｜>` or `</s>`; a bracket in capitals; a mark of ReAct and others. */
 const SPECIAL =
-  /<[|｜][^<>"'=]*>|<\/?s>|<eo[st]>|\[\/?[A-Z_]{4,}\](?:(?<=CALL_ID\])\w+)?|<server_name>[^<]*<\/server_name>|>>>|✿[A-Z]+✿|(?:action|tool)(?: input| call| name)?(?=:)|observation:?(?=\s*$)|functools(?=\[)|to=(?=func)/iy;
+  /<[|｜][^<>"'=]*>|(?<=[|｜]tool_call:begin[|｜]>)\w+|<\/?s>|<eo[st]>|\[\/?[A-Z_]{4,}\](?:(?<=CALL_ID\])\w+)?|<server_name>[^<]*<\/server_name>|>>>|\[\|\w+\|\]|<function=(?=[\w.-]+[ ({[])|(?<=<\|channel\|>(?:commentary|analysis) )to=|✿[A-Z]+✿|(?:action|tool)(?: input| call| name)?(?=:)|observation:?(?=\s*$)|functools(?=\[)|to=(?=func)/iy;
 /** Tags, fences, punctuation, and words of headers between the marks. */
 const NOISE =
-  /\s+|<\/?([^<>\s"'=]+)>|```([\w-]*)|[[\]();,:}]|(?:assistant|commentary|analysis|json|function(?!\w)|arguments(?=:))/iy;
+  /\s+|<\/?([^<>\s"'=]+)>|```([\w-]*)|[[\]();,:}]|(?:assistant|commentary|analysis|json|code(?=<\|)|function(?!\w)|arguments(?=:))/iy;
 /** Beginning of a token at the end of a text. */
 const OPEN_NOISE =
   /^(?:<[|｜/]{0,2}(?:\w[^<>\n]{0,200})?|<server_name>[^<]*<?\/?\w*|\[\/?[A-Z_]*|`{1,3}[\w-]*|>{1,2}|✿[A-Z]*)?$/i;
@@ -42,22 +42,39 @@ const NAME =
 const GEMMA_TEXT = /(<escape>|<\|"\|>)([\s\S]*?)\1/g;
 
 const record = z.record(z.string(), z.unknown());
-const NAME_FIELD = /^(?:name|tool|tool_?name|function|action|recipient_name)$/;
+const NAME_FIELD = /^(?:name|tool|(?:tool|function)_?name|function|action|recipient_name)$/;
 const INPUT_FIELD = /^(?:(?:tool|action|function)_)?(?:arguments|args|parameters|params|input)$/;
 const ID_FIELD = /^(?:id|type|index|call_id|tool_call_id)$/;
 
-/** The calls in `text`, which holds nothing else. Undefined when a part cannot be read, or when it names no offered tool. */
-export function readWrittenCalls(written: string, tools: readonly ToolSchema[]): readonly WrittenCall[] | undefined {
+/** After the marks that end a call: a result that the model invents. */
+const INVENTED =
+  /^\s*(?:(?:<\/[^<>]*>|<\|im_end\|>)\s*)*(?:<\|im_start\|>|[<[][^\s<>[\]]{0,40}?(?:response|result|output|observation)|observation\b)/i;
+
+/**
+ * The calls in `text`, which holds nothing else but invented results. Undefined when a part cannot be read, or when it names
+ * no offered tool. `isCut`: the text is cut off, as that of a model that repeats its call without end is. Only calls that it
+ * has more than once are whole for certain.
+ */
+export function readWrittenCalls(
+  written: string,
+  tools: readonly ToolSchema[],
+  isCut = false,
+): readonly WrittenCall[] | undefined {
   const text = written.replaceAll(GEMMA_TEXT, (_, __, value: string) => JSON.stringify(value));
   const calls: WrittenCall[] = [];
+  let ended = 0;
   for (let at = 0; at < text.length; ) {
     const read = readJson(text, at, tools) ?? readNamed(text, at, tools);
     calls.push(...(read?.calls ?? []));
     const next = read?.end ?? afterNoise(text, at).end;
-    if (next === at) return undefined;
-    at = next;
+    if (read !== undefined) ended = next;
+    const isRead = next > at || isCut || (ended > 0 && INVENTED.test(text.slice(ended)));
+    if (!isRead) return undefined;
+    at = next === at ? text.length : next;
   }
-  return calls.length > 0 ? calls : undefined;
+  const copies = isCut ? [...Map.groupBy(calls, (call) => JSON.stringify(call)).values()] : [];
+  const wanted = isCut ? copies.flatMap(([, again]) => again ?? []) : calls;
+  return wanted.length > 0 ? wanted : undefined;
 }
 
 type Read = { readonly calls: readonly WrittenCall[]; readonly end: number };
@@ -74,7 +91,8 @@ function afterNoise(text: string, at: number, tool?: ToolSchema): { readonly end
   const [token = "", tag, fence] = matchAt(NOISE, text, at) ?? [];
   const word = tag ?? fence ?? "";
   const isMark = MARK_WORD.test(word) && (tag === undefined || tool === undefined || typesOf(tag, tool) === undefined);
-  return { end: word === "" || fence !== undefined || isMark ? at + token.length : at, isMark };
+  const isFrame = word === "" || word === "answer" || fence !== undefined;
+  return { end: isFrame || isMark ? at + token.length : at, isMark };
 }
 
 function skipNoise(text: string, from: number, tool?: ToolSchema): number {
@@ -342,9 +360,9 @@ function nameStart(text: string, tools: readonly ToolSchema[], isMarked: boolean
   const after = text.slice(named?.[0].length ?? 0);
   if (toolNamed(named?.[1], tools) === undefined)
     return /^(?:[\w.:(-]*|function<[^>]*)$/.test(text) ? "maybe" : "other";
-  if (/^ *[a-z]?$/i.test(after) || " json".startsWith(after)) return "maybe";
+  if (/^ *[a-z]?$/i.test(after) || [" json", " code"].some((word) => word.startsWith(after))) return "maybe";
   if (!isMarked) return after.startsWith("(") ? "call" : "other";
-  return /^ +[a-z]{2}/i.test(after.replace(/^ json/, "")) ? "other" : "call";
+  return /^ +[a-z]{2}/i.test(after.replace(/^ (?:json|code)/, "")) ? "other" : "call";
 }
 
 const JSON_KEY = /["'](\w+)["']\s*:\s*(?:["']([\w.:-]*)(["']?))?/g;
@@ -372,6 +390,7 @@ function namedStart(text: string, tools: readonly ToolSchema[]): CallStart | und
 
 function nameValue(value: string, isWhole: boolean, tools: readonly ToolSchema[]): CallStart {
   if (isWhole) return toolNamed(value, tools) === undefined ? "other" : "call";
-  const isNear = tools.some(({ name }) => name.startsWith(value.replace(SPACES, "")));
+  const plain = value.replace(SPACES, "");
+  const isNear = tools.some(({ name }) => name.startsWith(plain) || name.includes(`__${plain}`));
   return isNear || "functions.".startsWith(value) ? "maybe" : "other";
 }

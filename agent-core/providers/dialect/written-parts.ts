@@ -21,13 +21,14 @@ const LONE_CLOSE = "</think>";
 const HEADER = /^(?:<\|start\|>assistant)?<\|channel\|>(\w+)<\|message\|>/;
 const OPEN_HEADER = /^(?:<\|start\|>\w*)?(?:<\|channel\|>\w*)?(?:<(?:\|\w*\|?)?)?$/;
 /** Ends of a message of gpt-oss. */
-const MESSAGE_END = /^<\|(?:end|return)\|>/;
-const THOUGHT_END = "<|end|>";
+const MESSAGE_ENDS = ["<|end|>", "<|return|>"] as const;
 /** Characters with which a mark begins, and first letters of marks that are words at the start of a line. */
 const MARK_START = /[<[{`◁✿]|^[>acft]/gim;
 /** Longest beginning of a line that is remembered. A fence and a blank line fit in it. */
 const LINE_CHARS = 200;
 const QUOTES = new Set(["`", '"', "'"]);
+/** Line that cites what follows: a quotation, an item of a list, a comment, a row of a table, and nothing else yet. */
+const CITED = /^\s*(?:(?:>(?!>)|[-*+]\s|\d{1,3}[.)]\s|\/\/|#|\|)\s*)+$/;
 
 export type WrittenOptions = {
   /** Offered tools; empty when calls are only text. */
@@ -98,8 +99,9 @@ export class WrittenParts {
 
   /** Calls that end the answer, or its reasoning when nothing else follows. */
   #callsAtEnd(held: string, { reason }: Finish): readonly WrittenCall[] | undefined {
-    if (reason === "length" || this.#ownCalls > 0) return undefined;
-    if (this.#phase === "call") return readWrittenCalls(held, this.#options.tools);
+    if (this.#ownCalls > 0) return undefined;
+    if (this.#phase === "call") return readWrittenCalls(held, this.#options.tools, reason === "length");
+    if (reason === "length") return undefined;
     if (this.#phase === "thought") return this.#callsIn(this.#reasoning + held);
     return this.#hasText || held.trim() !== "" ? undefined : this.#callsIn(this.#reasoning);
   }
@@ -113,7 +115,7 @@ export class WrittenParts {
       from = at;
       if (lines.isQuoted || !lines.mayStart(first)) continue;
       const rest = reasoning.slice(at);
-      const isCall = callStart(rest, tools, allowsBareJson && lines.isAtStart) === "call";
+      const isCall = lines.callStart(rest, tools, allowsBareJson) === "call";
       const calls = isCall ? readWrittenCalls(rest, tools) : undefined;
       if (calls !== undefined) return calls;
     }
@@ -146,14 +148,7 @@ export class WrittenParts {
   /** Reads from the start of `text`. Returns the text after a mark; undefined when all was read or held. */
   #step(text: string, events: ModelEvent[]): string | undefined {
     if (this.#phase === "thought") return this.#inThought(text, events);
-    if (this.#phase !== "start") return this.#inText(text, events);
-    const begun = this.#begin(text);
-    if (begun === undefined || this.#begunThought()) return begun;
-    return this.#inText(begun, events);
-  }
-
-  #begunThought(): boolean {
-    return this.#phase === "thought";
+    return this.#phase === "start" ? this.#begin(text) : this.#inText(text, events);
   }
 
   /** Looks for the opening mark of a thought at the start of the answer. Returns the text after it, or all of it. */
@@ -167,13 +162,9 @@ export class WrittenParts {
       this.#marks = marks;
       return trimmed.slice(marks.open.length);
     }
-    if (trimmed === "" && text.length > LINE_CHARS) {
-      // So much space is part of the text, and holding it longer costs time.
-      this.#phase = "text";
-      return this.#marks === undefined ? text : "";
-    }
     const mayThink = !this.#hasOwnReasoning && THOUGHT_MARKS.some(({ open }) => open.startsWith(trimmed));
-    if (trimmed === "" || mayThink || OPEN_HEADER.test(trimmed)) {
+    // Much space is part of the text, and holding it longer costs time.
+    if (trimmed === "" ? text.length <= LINE_CHARS : mayThink || OPEN_HEADER.test(trimmed)) {
       this.#held = text;
       return undefined;
     }
@@ -184,14 +175,14 @@ export class WrittenParts {
   #beginMessage(text: string, [header, channel]: RegExpExecArray): string {
     this.#hasHeader = true;
     this.#phase = channel === "analysis" ? "thought" : "text";
-    this.#close = THOUGHT_END;
+    this.#close = MESSAGE_ENDS[0];
     return text.slice(header.length);
   }
 
   #inThought(text: string, events: ModelEvent[]): string | undefined {
     const close = this.#close ?? this.#marks?.close ?? LONE_CLOSE;
     const end = text.indexOf(close);
-    const thought = text.slice(0, end < 0 ? text.length - openEnd(text, [close]) : end);
+    const thought = text.slice(0, end < 0 ? text.length - openEnd(text, close) : end);
     // Qwen writes a blank thought when it does not think.
     const isBlank = !this.#hasThought && thought.trim() === "" && thought.length < LINE_CHARS;
     if (thought !== "" && !isBlank) {
@@ -211,7 +202,7 @@ export class WrittenParts {
 
   /** The text after the end of a message of gpt-oss, or from the header of one on; undefined elsewhere. */
   #nextMessage(rest: string): string | undefined {
-    const end = this.#hasHeader ? MESSAGE_END.exec(rest)?.[0] : undefined;
+    const end = this.#hasHeader ? MESSAGE_ENDS.find((mark) => rest.startsWith(mark)) : undefined;
     if (end !== undefined) return rest.slice(end.length);
     return HEADER.test(rest) && !this.#lines.isQuoted ? rest : undefined;
   }
@@ -226,12 +217,14 @@ export class WrittenParts {
       const next = this.#nextMessage(rest);
       if (next !== undefined) {
         events.push(...textDelta(text.slice(0, at)));
+        this.#lines.read("\n");
         this.#phase = "start";
         return next;
       }
       if (this.#isLoneClose(rest)) {
         events.push(...textDelta(text.slice(0, at)), { type: "recast", as: "reasoning" });
         this.#marks = { open: "", close: LONE_CLOSE };
+        this.#lines.read("\n");
         this.#phase = "start";
         return rest.slice(LONE_CLOSE.length);
       }
@@ -262,10 +255,11 @@ export class WrittenParts {
 
   #kindOf(rest: string): CallStart {
     const { tools, allowsBareJson } = this.#options;
+    if (this.#hasHeader && MESSAGE_ENDS.some((mark) => mark.startsWith(rest))) return "maybe";
     if (this.#lines.isQuoted) return "other";
     if (this.#mayCloseAlone() && LONE_CLOSE.startsWith(rest)) return "maybe";
     if (tools.length === 0 || this.#ownCalls > 0) return "other";
-    return callStart(rest, tools, allowsBareJson && this.#lines.isAtStart);
+    return this.#lines.callStart(rest, tools, allowsBareJson);
   }
 
   /** A presumed thought without an end was the answer. Its empty list keeps the next answer from being presumed. */
@@ -292,39 +286,48 @@ function callEvents({ name, input }: WrittenCall, index: number): readonly Model
 
 /** Ends an answer whose calls were written. The mark keeps them apart from calls of the server's own. */
 function writtenEnd(event: Finish): Finish {
-  const reason = event.reason === "stop" ? "tool_calls" : event.reason;
-  return { ...event, reason, reasoningDetails: [...(event.reasoningDetails ?? []), WRITTEN_CALLS] };
+  return { ...event, reason: "tool_calls", reasoningDetails: [...(event.reasoningDetails ?? []), WRITTEN_CALLS] };
 }
 
 function textDelta(text: string): readonly ModelEvent[] {
   return text === "" ? [] : [{ type: "text-delta", text }];
 }
 
-/** Length of the end of `text` that may be the beginning of a mark. */
-function openEnd(text: string, marks: readonly string[]): number {
-  const longest = Math.min(text.length, Math.max(...marks.map((mark) => mark.length)) - 1);
-  for (let chars = longest; chars > 0; chars -= 1) {
-    if (marks.some((mark) => mark.startsWith(text.slice(-chars)))) return chars;
-  }
-  return 0;
+/** Length of the end of `text` that may be the beginning of `mark`. */
+function openEnd(text: string, mark: string): number {
+  let chars = mark.length - 1;
+  while (!text.endsWith(mark.slice(0, chars))) chars -= 1;
+  return chars;
 }
 
-/** Position in the lines of a text: in a code fence, after a quotation mark, or at the start of a line. */
+/** Position in the lines of a text: in a code fence or a cited call, after a quotation mark, or at the start of a line. */
 class LineState {
   #line = "";
   #last = "";
   #fence: string | undefined;
+  /** End of the cited call, whose last line is cited in full. */
+  #cited: string | undefined;
 
   read(text: string): void {
     if (text === "") return;
     const lines = (this.#line + text).split("\n");
     this.#last = text.at(-1) ?? "";
-    this.#line = (lines.pop() ?? "").slice(0, LINE_CHARS);
-    for (const line of lines) this.#endLine(line);
+    const line = lines.pop() ?? "";
+    for (const ended of lines) this.#endLine(ended);
+    this.#line = this.#cited === undefined ? line.slice(0, LINE_CHARS) : line.slice(-LINE_CHARS);
   }
 
   get isQuoted(): boolean {
-    return this.#fence !== undefined || QUOTES.has(this.#last);
+    return this.#fence !== undefined || QUOTES.has(this.#last) || this.#cited !== undefined;
+  }
+
+  /** The kind of the start of `rest`. A tag right after the beginning of a citation is cited; a special token is for no reader. */
+  callStart(rest: string, tools: readonly ToolSchema[], allowsBareJson: boolean): CallStart {
+    const kind = callStart(rest, tools, allowsBareJson && this.isAtStart);
+    const tag = kind === "call" && CITED.test(this.#line) ? /^<([\w:.-]+)/.exec(rest)?.[1] : undefined;
+    if (tag === undefined) return kind;
+    this.#cited = `</${tag}`;
+    return "other";
   }
 
   /** A word is a mark only at the start of a line. */
@@ -337,6 +340,7 @@ class LineState {
   }
 
   #endLine(line: string): void {
+    if (this.#cited !== undefined && (line.trim() === "" || line.includes(this.#cited))) this.#cited = undefined;
     const [, fence] = /^ {0,3}(`{3,}|~{3,})/.exec(line) ?? [];
     if (fence === undefined) return;
     if (this.#fence === undefined) this.#fence = fence;

@@ -1,6 +1,8 @@
 /** The next answer or tool call of the offline interpreter. The conversation is its only input. */
 import { keyFile } from "../../config/home.ts";
 import type { Message, ToolMessage, UserMessage } from "../../messages/message.ts";
+import { setUpCommand } from "../../platform/own-command.ts";
+import { fenced } from "../../platform/visible-text.ts";
 import { grammar, type OfflineStep } from "./grammar.ts";
 import { maskQuotes } from "./quoting.ts";
 
@@ -41,7 +43,9 @@ function nextOf(
       text: `I cannot do this: **${missing.title}** needs the tool \`${missing.tool}\`, which is not available here.`,
     };
   }
-  return isPlanned(steps, tools) ? withPlan(steps, results) : withoutPlan(followed(steps, results), results);
+  // A plan that the user asked for is not overwritten.
+  const isPlanned = steps.length > 1 && tools.includes(PLAN_TOOL) && steps.every(({ tool }) => tool !== PLAN_TOOL);
+  return isPlanned ? withPlan(steps, results) : withoutPlan(followed(steps, results), results);
 }
 
 /** The steps of a request of one step, with those that follow from the results so far. */
@@ -53,11 +57,6 @@ function followed(steps: readonly OfflineStep[], results: readonly ToolMessage[]
     if (next !== undefined) all.push(next);
   }
   return all;
-}
-
-/** A plan that the user asked for is not overwritten. */
-function isPlanned(steps: readonly OfflineStep[], tools: readonly string[]): boolean {
-  return steps.length > 1 && tools.includes(PLAN_TOOL) && steps.every(({ tool }) => tool !== PLAN_TOOL);
 }
 
 function withoutPlan(steps: readonly OfflineStep[], results: readonly ToolMessage[]): OfflineAnswer {
@@ -132,22 +131,20 @@ function requestText(message: Message | undefined): string {
 function textParts({ content }: UserMessage): string {
   const text =
     typeof content === "string" ? content : content.map((part) => (part.type === "text" ? part.text : "")).join("\n\n");
-  return withoutNotes(text);
+  return text.replace(NOTES, "");
 }
 
 /** The agent appends its notes in brackets. A list of new problems can follow the last one. */
 const NOTES = /(?=\n\n\[)(?:\n{1,2}\[[^\]]*\])+(?: New problems since this edit:(?:\n.+)+)?$/;
 
-function withoutNotes(text: string): string {
-  return text.replace(NOTES, "");
-}
-
 const LABEL = "I am the built-in **offline** interpreter, not a language model.";
 
 function howToGetAModel(): string {
+  const setUp = setUpCommand();
+  const way = setUp === undefined ? "the command **Hermes: Set API Key**" : `\`${setUp}\` in a terminal`;
   return [
     "For a real model set a key: `OPENAI_API_KEY`, `OPENROUTER_API_KEY`, `ANTHROPIC_API_KEY`, or `HERMES_API_KEY` with `HERMES_BASE_URL` and `HERMES_MODEL`",
-    `(in the environment or in \`${keyFile(process.env)}\`), or run \`hermes setup\` in a terminal or the command **Hermes: Set API Key**.`,
+    `(in the environment or in \`${keyFile(process.env)}\`), or run ${way}.`,
     "A local server needs no key: `HERMES_PROVIDER=ollama` (or `lmstudio`, `llamacpp`) and `HERMES_MODEL`.",
   ].join(" ");
 }
@@ -213,9 +210,7 @@ function outcome({ tool, title, report }: OfflineStep, content: string): string 
 
 function quote(text: string): string {
   const cut = text.length > QUOTED_CHARS ? `${text.slice(0, QUOTED_CHARS).toWellFormed()}\n…` : text;
-  const longest = Math.max(2, ...(cut.match(/`+/g) ?? []).map((run) => run.length));
-  const fence = "`".repeat(longest + 1);
-  return `${fence}text\n${cut}\n${fence}`;
+  return fenced(cut, "text");
 }
 
 export type ParsedRequest =

@@ -23,6 +23,26 @@ export type OfflineForm = {
   parse(words: string): OfflineStep | undefined;
 };
 
+/** Makes the step from the groups of the pattern. */
+type StepOf = (...groups: readonly (string | undefined)[]) => OfflineStep | undefined;
+
+/** A form with these patterns; the first one that fits decides. Groups that a pattern needs are never undefined. */
+function form(
+  usage: OfflineForm["usage"],
+  verbs: OfflineForm["verbs"],
+  patterns: RegExp[],
+  stepOf: StepOf,
+): OfflineForm {
+  return {
+    usage,
+    verbs,
+    parse(request) {
+      const found = patterns.map((pattern) => pattern.exec(request)).find((groups) => groups !== null);
+      return found && stepOf(...found.slice(1));
+    },
+  };
+}
+
 const IN_WORDS = String.raw`\s+(?:in|of|under)`;
 const LISTED_FOLDER = String.raw`(?:\s+the)?(?:\s+(?:folder|directory))?`;
 const listWords = formPattern(
@@ -33,39 +53,27 @@ const showWords = formPattern(
 );
 
 /** `list`, `list src`, `show the files in src`. */
-const list: OfflineForm = {
-  usage: ["list", "list src"],
-  verbs: ["list", "ls", "show"],
-  parse(request) {
-    const found = listWords.exec(request) ?? showWords.exec(request);
-    if (found === null) return undefined;
-    const path = unquotePath(found[1] ?? ".");
-    return {
-      title: path === "." ? "List the files" : `List the files in ${path}`,
-      tool: "search_files",
-      input: { target: "files", pattern: "*", path },
-    };
-  },
-};
+const list = form(["list", "list src"], ["list", "ls", "show"], [listWords, showWords], (folder = ".") => {
+  const path = unquotePath(folder);
+  const title = path === "." ? "List the files" : `List the files in ${path}`;
+  return { title, tool: "search_files", input: { target: "files", pattern: "*", path } };
+});
 
 const readWords = formPattern(
   String.raw`(?:read|show|open|cat|print|view)\s+(?:me\s+)?(?:the\s+)?(?:contents?\s+of\s+)?(?:the\s+)?(?:file\s+)?(${PATH})(?:\s+from\s+line\s+(\d+))?${END}`,
 );
 
 /** `read a.txt`, `show a.txt from line 20`. */
-const read: OfflineForm = {
-  usage: ["read a.txt", "show a.txt from line 20"],
-  verbs: ["read", "show", "open", "cat", "print", "view"],
-  parse(request) {
-    const [, path, line] = readWords.exec(request) ?? [];
-    if (path === undefined) return undefined;
-    return {
-      title: `Read ${unquotePath(path)}`,
-      tool: "read_file",
-      input: { path: unquotePath(path), ...(line !== undefined && { offset: Number(line) }) },
-    };
-  },
-};
+const read = form(
+  ["read a.txt", "show a.txt from line 20"],
+  ["read", "show", "open", "cat", "print", "view"],
+  [readWords],
+  (path = "", line) => ({
+    title: `Read ${unquotePath(path)}`,
+    tool: "read_file",
+    input: { path: unquotePath(path), ...(line !== undefined && { offset: Number(line) }) },
+  }),
+);
 
 const IN_FOLDER = String.raw`(?:\s+in\s+(?:the\s+)?(?:folder\s+|file\s+)?(${PATH}))?`;
 const searchTextWords = formPattern(
@@ -105,49 +113,41 @@ const replaceWords = formPattern(
 );
 
 /** `replace two with TWO in a.txt`, once or everywhere. */
-const replace: OfflineForm = {
-  usage: ["replace two with TWO in a.txt", "replace every foo with bar in a.txt"],
-  verbs: ["replace", "change"],
-  parse(request) {
-    const [, every, oldText, newText, path] = replaceWords.exec(request) ?? [];
-    if (oldText === undefined || newText === undefined || path === undefined) return undefined;
-    return {
-      title: `Replace ${every === undefined ? "" : "every "}${oldText} with ${newText} in ${unquotePath(path)}`,
-      tool: "patch",
-      input: {
-        mode: "replace",
-        path: unquotePath(path),
-        old_string: unquoteText(oldText),
-        new_string: unquoteText(newText),
-        ...(every !== undefined && { replace_all: true }),
-      },
-    };
-  },
-};
+const replace = form(
+  ["replace two with TWO in a.txt", "replace every foo with bar in a.txt"],
+  ["replace", "change"],
+  [replaceWords],
+  (every, oldText = "", newText = "", path = "") => ({
+    title: `Replace ${every === undefined ? "" : "every "}${oldText} with ${newText} in ${unquotePath(path)}`,
+    tool: "patch",
+    input: {
+      mode: "replace",
+      path: unquotePath(path),
+      old_string: unquoteText(oldText),
+      new_string: unquoteText(newText),
+      ...(every !== undefined && { replace_all: true }),
+    },
+  }),
+);
 
 const planWords = formPattern(String.raw`(?:make\s+a\s+)?plan\s*:?\s+(\S[\s\S]*)$`);
 
 /** `plan look around; change the code; run the tests`. The list is only kept, not carried out. */
-const plan: OfflineForm = {
-  usage: ["plan look around; change the code; run the tests"],
-  verbs: ["plan", "make a plan"],
-  parse(request) {
-    const listed = planWords.exec(request)?.[1];
-    if (listed === undefined) return undefined;
+const plan = form(
+  ["plan look around; change the code; run the tests"],
+  ["plan", "make a plan"],
+  [planWords],
+  (listed = "") => {
     const todos = listed
       .split(/\s*;\s*|\n+/)
       .map((item) => unquoteText(item.replace(/\.$/, "")))
       .filter((content) => content !== "")
       .map((content, index) => ({ id: String(index + 1), content, status: "pending" }));
     if (todos.length === 0) return undefined;
-    return {
-      title: "Make a plan",
-      tool: "todo",
-      input: { todos },
-      report: () => `The plan:\n\n${todos.map(({ id, content }) => `${id}. ${content}`).join("\n")}`,
-    };
+    const report = (): string => `The plan:\n\n${todos.map(({ id, content }) => `${id}. ${content}`).join("\n")}`;
+    return { title: "Make a plan", tool: "todo", input: { todos }, report };
   },
-};
+);
 
 const FILE = String.raw`(?:a\s+|the\s+)?(?:new\s+)?`;
 const WITH = String.raw`\s+(?:with|containing|saying)\s+(?:the\s+)?(?:text\s+|content\s+)?(\S[\s\S]*)$`;
@@ -158,34 +158,29 @@ const createWords = formPattern(
 const writeWords = formPattern(String.raw`(?:write|make)\s+${FILE}(?=["'\x60“]|\S*[./]\S)(${PATH})${WITH}`);
 
 /** `create notes.txt with Hello`. The file ends with a newline. */
-const create: OfflineForm = {
-  usage: ["create notes.txt with Hello", 'create notes.txt with "first line\\nsecond line"'],
-  verbs: ["create", "write", "make"],
-  parse(request) {
-    const [, path, content] = createWords.exec(request) ?? writeWords.exec(request) ?? [];
-    if (path === undefined || content === undefined) return undefined;
-    const text = unquoteText(content);
-    return {
-      title: `Create ${unquotePath(path)}`,
-      tool: "write_file",
-      input: { path: unquotePath(path), content: text.endsWith("\n") ? text : `${text}\n` },
-    };
+const create = form(
+  ["create notes.txt with Hello", 'create notes.txt with "first line\\nsecond line"'],
+  ["create", "write", "make"],
+  [createWords, writeWords],
+  (path = "", written = "") => {
+    const text = unquoteText(written);
+    const content = text.endsWith("\n") ? text : `${text}\n`;
+    return { title: `Create ${unquotePath(path)}`, tool: "write_file", input: { path: unquotePath(path), content } };
   },
-};
+);
 
 const runWords = formPattern(String.raw`(?:run|execute)\s+(?:the\s+)?(?:command\s+)?(\S[\s\S]*)$`);
 
 /** `run npm test`. A command that contains `then` needs quotes. */
-const run: OfflineForm = {
-  usage: ["run npm test", 'run "if true; then cat a.txt; fi"'],
-  verbs: ["run", "execute"],
-  parse(request) {
-    const written = runWords.exec(request)?.[1];
-    if (written === undefined) return undefined;
+const run = form(
+  ["run npm test", 'run "if true; then cat a.txt; fi"'],
+  ["run", "execute"],
+  [runWords],
+  (written = "") => {
     const command = unquoteCommand(written);
     return { title: `Run ${command}`, tool: "terminal", input: { command } };
   },
-};
+);
 
 /** Limit of the clarify tool. */
 const MAX_CHOICES = 4;
@@ -195,39 +190,28 @@ const askWords = formPattern(
 );
 
 /** `ask me which colour? choices red, green or blue`. */
-const ask: OfflineForm = {
-  usage: ["ask me which colour? choices red, green or blue"],
-  verbs: ["ask"],
-  parse(request) {
-    const [, asked, listed = ""] = askWords.exec(request) ?? [];
-    if (asked === undefined) return undefined;
+const ask = form(
+  ["ask me which colour? choices red, green or blue"],
+  ["ask"],
+  [askWords],
+  (asked = "", listed = "") => {
     const question = unquoteText(asked);
     const choices = listed
       .split(/\s*,\s*(?:or\s+)?|\s+or\s+/i)
       .map((choice) => unquoteText(choice.replace(/[.?!]$/, "")))
       .filter((choice) => choice !== "");
-    return {
-      title: `Ask: ${question}`,
-      tool: "clarify",
-      input: { question, choices: choices.slice(0, MAX_CHOICES) },
-      report: (result) => `${question} ${result}`,
-    };
+    const input = { question, choices: choices.slice(0, MAX_CHOICES) };
+    return { title: `Ask: ${question}`, tool: "clarify", input, report: (result) => `${question} ${result}` };
   },
-};
+);
 
 const rememberWords = formPattern(String.raw`remember\s+(?:that\s+)?(\S[\s\S]*)$`);
 
 /** `remember that I like tabs`: a note about the user. */
-const remember: OfflineForm = {
-  usage: ["remember that I like tabs"],
-  verbs: ["remember"],
-  parse(request) {
-    const fact = rememberWords.exec(request)?.[1];
-    if (fact === undefined) return undefined;
-    const content = unquoteText(fact);
-    return { title: `Remember: ${content}`, tool: "memory", input: { action: "add", target: "user", content } };
-  },
-};
+const remember = form(["remember that I like tabs"], ["remember"], [rememberWords], (fact = "") => {
+  const content = unquoteText(fact);
+  return { title: `Remember: ${content}`, tool: "memory", input: { action: "add", target: "user", content } };
+});
 
 /** The most files that one search lists, and folders that an answer names. */
 const MAX_FILES = 500;
@@ -240,11 +224,12 @@ const projectWords = formPattern(
 );
 
 /** `What does this project do?`: lists the files, then reads the README if there is one. */
-const describeProject: OfflineForm = {
-  usage: ["What does this project do?"],
-  verbs: ["what", "explain", "describe", "summarize", "summarise", "tell"],
-  parse: (request) => (projectWords.test(request) ? listProject : undefined),
-};
+const describeProject = form(
+  ["What does this project do?"],
+  ["what", "explain", "describe", "summarize", "summarise", "tell"],
+  [projectWords],
+  () => listProject,
+);
 
 const listProject: OfflineStep = {
   title: "List the files",

@@ -218,16 +218,9 @@ function placeOf(block: OpenBlock): readonly Place[] {
  * Compatible endpoints end calls with any reason.
  */
 function reasonOf({ calls, stopReason }: FoldState): FinishReason {
-  switch (stopReason) {
-    case "refusal":
-      return "refusal";
-    case "max_tokens":
-    case "model_context_window_exceeded":
-    case "pause_turn":
-      return "length";
-    default:
-      return calls.calls.length > 0 ? "tool_calls" : "stop";
-  }
+  if (stopReason === "refusal") return "refusal";
+  if (/^(?:max_tokens|model_context_window_exceeded|pause_turn)$/.test(stopReason ?? "")) return "length";
+  return calls.calls.length > 0 ? "tool_calls" : "stop";
 }
 
 /** Both events carry running totals. Some endpoints send zeros in one of them. */

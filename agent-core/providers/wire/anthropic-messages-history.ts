@@ -11,7 +11,7 @@ import type {
 } from "@anthropic-ai/sdk/resources/messages";
 import * as z from "zod";
 import type { AssistantMessage, ContentPart, Message, ToolCall } from "../../messages/message.ts";
-import { parseJson } from "../../platform/json.ts";
+import { isRecord, parseJson } from "../../platform/json.ts";
 import { anthropicCallIds, sentCallId, sentName } from "./sent-call.ts";
 import { imageUrl } from "./sent-images.ts";
 
@@ -136,7 +136,7 @@ function lowerCall({ id, function: { name, arguments: json } }: ToolCall): ToolU
 /** The API requires an object. An incomplete call has its error as the result. */
 function inputOf(json: string): unknown {
   const input = parseJson(json);
-  return typeof input === "object" && input !== null && !Array.isArray(input) ? input : {};
+  return isRecord(input) ? input : {};
 }
 
 /**

@@ -218,18 +218,8 @@ function argumentsOf(value: string | Record<string, unknown> | null | undefined)
  * (insufficient_system_resource), Zhipu (sensitive, network_error), OpenRouter (error), and Gemini behind gateways.
  */
 const ENDS = {
-  whole: [
-    "stop",
-    "tool_calls",
-    "tool_call",
-    "function_call",
-    "eos",
-    "eos_token",
-    "end_turn",
-    "stop_sequence",
-    "tool_use",
-    "complete",
-  ],
+  whole: ["stop", "eos", "eos_token", "end_turn", "stop_sequence", "complete"],
+  calls: ["tool_calls", "tool_call", "function_call", "tool_use"],
   length: ["length", "max_tokens", "model_length", "max_length", "max_output_tokens", "model_context_window_exceeded"],
   refusal: [
     "content_filter",
@@ -251,8 +241,8 @@ type End = keyof typeof ENDS | "unknown";
 /** Gateways write `FINISH_REASON_STOP` and `content_filter: PROHIBITED_CONTENT`. */
 function endOf(reason: string): End {
   const word = /^(?:finish_?reason[_.])?(\w+)/.exec(reason.toLowerCase())?.[1] ?? "";
-  const known = (["whole", "length", "refusal", "failure"] as const).find((end) => ENDS[end].includes(word));
-  return known ?? "unknown";
+  const known = Object.entries(ENDS).find(([, words]) => words.includes(word))?.[0] as keyof typeof ENDS | undefined;
+  return known ?? "unknown"; // the entries are those of the literal above
 }
 
 function failureOf(reason: string): Error {
@@ -270,12 +260,12 @@ function unknownEnd({ calls, refused }: FoldState, reason: string): readonly Mod
   return [{ type: "notice", severity: "info", message }];
 }
 
-/** The streamed content decides, since servers say "stop" after calls or invent reasons. */
+/** The streamed content decides, since servers say "stop" after calls or invent reasons. Announced calls may be missing. */
 function reasonOf({ calls, refused }: FoldState, reason: string): FinishReason {
   const end = endOf(reason);
   if (refused || end === "refusal") return "refusal";
   if (end === "length") return "length";
-  return calls.calls.length > 0 ? "tool_calls" : "stop";
+  return end === "calls" || calls.calls.length > 0 ? "tool_calls" : "stop";
 }
 
 function joinTokens(before: TokenTrace = {}, after: TokenTrace): TokenTrace {

@@ -60,15 +60,19 @@ function shaped(
   const system = mergesSystem === true && first?.role === "system" ? [{ ...first, role: "user" as const }, HEARD] : [];
   const sent = system.length > 0 ? [...system, ...others] : messages;
   if (!isStrict && !nineCharCallIds && !MISTRAL.test(model)) return sent;
+  const calls = isStrict ? sent.flatMap((each) => (each.role === "assistant" ? (each.tool_calls ?? []) : [])) : [];
   return sent.flatMap((each, index) => {
     if (each.role === "user" && sent[index - 1]?.role === "tool") return [HEARD, each];
+    // Gemini behind some proxies refuses a result without the name of its tool, which is no field of OpenAI's.
+    const call = each.role === "tool" ? calls.find(({ id }) => id === each.tool_call_id) : undefined;
+    if (call?.type === "function") return [{ ...each, name: call.function.name }];
     return isStrict && each.role === "assistant" && each.content === null ? [{ ...each, content: "" }] : [each];
   });
 }
 
-function rulesOf({ model, requiresReasoning }: ModelRequest, quirks: ChatQuirks): MessageRules {
+function rulesOf({ model, requiresReasoning, separatesRoles }: ModelRequest, quirks: ChatQuirks): MessageRules {
   const { refusesUnknownFields = false, missingReasoning, missingSignature, nineCharCallIds = false } = quirks;
-  const hasShortIds = nineCharCallIds || MISTRAL.test(model);
+  const hasShortIds = nineCharCallIds || separatesRoles === true || MISTRAL.test(model);
   const chosen = {
     refusesUnknownFields,
     // One character, because some services take an empty field for a missing one.

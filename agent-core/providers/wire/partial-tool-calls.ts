@@ -159,7 +159,9 @@ function extend(draft: Draft, call: PartialCall, piece: CallPiece): void {
   const added = call.phase === "unnamed" ? extended.arguments : text;
   if (added !== "" && extended.phase === "open")
     draft.events.push({ type: "tool-call-delta", index: call.index, text: added });
-  if (added !== "" && isClosed(extended)) end(draft, extended);
+  const { place, arguments: json } = extended;
+  const isClosed = place.depth === 0 && json.trim() !== "{}" && isWholeObject(json);
+  if (added !== "" && isClosed) end(draft, extended);
 }
 
 /** A name comes whole, again and again, growing, or in pieces. gpt-oss writes tokens of its format after it (issue 32587 of vLLM). */
@@ -209,11 +211,6 @@ function hold(draft: Draft, { key, name }: PartialCall, text: string): void {
   };
   draft.calls.push(held);
   extend(draft, held, { key, arguments: text });
-}
-
-/** True after the brace that closes the arguments. */
-function isClosed({ place, arguments: json }: PartialCall): boolean {
-  return place.depth === 0 && json.trim() !== "{}" && isWholeObject(json);
 }
 
 /** Place in a JSON text: count of open braces and brackets, and the state of a string. */

@@ -81,7 +81,7 @@ class EventParser {
     }
     // A CR at the end may be the first half of a CR LF.
     const isSplit = this.#rest.endsWith("\r");
-    const lines = linesOf(isSplit ? `\r${text}` : text);
+    const lines = (isSplit ? `\r${text}` : text).replaceAll(/\r\n|\r(?!$)/g, "\n").split("\n");
     lines[0] = (isSplit ? this.#rest.slice(0, -1) : this.#rest) + lines[0];
     this.#rest = lines.pop() ?? "";
     return lines.flatMap((line) => this.#line(line));
@@ -112,11 +112,6 @@ class EventParser {
     this.#held = 0;
     return event === "" ? [] : [event];
   }
-}
-
-/** Keeps a CR at the end. */
-function linesOf(text: string): string[] {
-  return (text.includes("\r") ? text.replaceAll(/\r\n|\r(?!$)/g, "\n") : text).split("\n");
 }
 
 /** The lines look like a whole JSON object: a further object then belongs to another event, without a blank line. */

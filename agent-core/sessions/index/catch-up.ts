@@ -182,7 +182,8 @@ export class JournalFolder {
   #statAll(changedAt: bigint | undefined): void {
     this.#files = new Map();
     this.#listedAt = Date.now();
-    this.#changedAt = changedAt !== undefined && isSettled(changedAt, this.#listedAt) ? changedAt : undefined;
+    const age = this.#listedAt - Number((changedAt ?? 0n) / 1_000_000n);
+    this.#changedAt = age > COARSEST_TIME_MS ? changedAt : undefined;
     const names = changedAt === undefined ? [] : readdirSync(this.#path); // no folder: no session yet
     for (const name of names) if (name.endsWith(EXTENSION)) this.#stat(basename(name, EXTENSION));
     this.#locked = names.filter((name) => name.endsWith(LOCK_EXTENSION)).map((name) => basename(name, LOCK_EXTENSION));
@@ -196,8 +197,4 @@ export class JournalFolder {
       this.#files.delete(id); // deleted meanwhile, or not created yet
     else this.#files.set(id, { path, size: found.size, writtenAt: found.mtimeMs });
   }
-}
-
-function isSettled(changedAt: bigint, now: number): boolean {
-  return now - Number(changedAt / 1_000_000n) > COARSEST_TIME_MS;
 }

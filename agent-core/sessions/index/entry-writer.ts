@@ -121,6 +121,9 @@ export class EntryWriter {
           id,
         ]);
         return;
+      case "folder":
+        this.#run("UPDATE sessions SET cwd = ? WHERE id = ?", [entry.cwd, id]);
+        return;
       case "shelf":
         this.#run("UPDATE sessions SET shelf = ? WHERE id = ?", [entry.shelf, id]);
         return;

@@ -2,6 +2,7 @@
 import type { Database } from "sql.js";
 import * as z from "zod";
 import { sameFolderAs } from "../../platform/paths.ts";
+import { IN_WORKTREE } from "../../protocol/worktrees.ts";
 import { rows } from "./open-database.ts";
 import { cutQuery, foldForSearch } from "./search-text.ts";
 
@@ -36,30 +37,32 @@ export type IndexedMessage = z.infer<typeof message>;
 const SESSION_COLUMNS = `id, cwd, title, shelf, model, started_at AS startedAt, updated_at AS updatedAt,
   shown_count AS shownCount, next_position AS nextPosition, source, input_tokens AS inputTokens, output_tokens AS outputTokens, cost_usd AS costUsd`;
 
-export type ListFilter = {
+/** Only sessions of the folder `cwd`; with `worktrees` also those of the same folder in worktrees. */
+export type InFolder = { readonly cwd?: string | undefined; readonly worktrees?: boolean | undefined };
+
+export type ListFilter = InFolder & {
   readonly limit: number;
-  /** Only sessions of this folder. */
-  readonly cwd?: string | undefined;
   /** The last session of the previous page. */
   readonly after?: Pick<SessionSummary, "id" | "updatedAt"> | undefined;
-  /** Only pinned or archived sessions, or only the others. Default: all. */
-  /** `listed`: not archived. */
+  /** Only pinned or archived sessions, or only the others; `listed`: not archived. Default: all. */
   readonly shelf?: "pinned" | "archived" | "none" | "listed" | undefined;
   /** Leaves out this session. */
   readonly except?: string | undefined;
 };
 
 /** JSON list of the names that sessions have for a folder: its own, and those through links. Null for all folders. */
-export function namesOfFolder(database: Database, folder: string | undefined): string | null {
+export function namesOfFolder(database: Database, { cwd: folder, worktrees = false }: InFolder): string | null {
   if (folder === undefined) return null;
   const named = rows(database, z.object({ cwd: z.string() }), "SELECT DISTINCT cwd FROM sessions", []);
-  return JSON.stringify(["", ...named.map(({ cwd }) => cwd).filter(sameFolderAs(folder))]);
+  const isFolder = sameFolderAs(folder);
+  const isOf = (cwd: string): boolean => isFolder(cwd) || (worktrees && isFolder(cwd.replace(IN_WORKTREE, "$1")));
+  return JSON.stringify(["", ...named.map(({ cwd }) => cwd).filter(isOf)]);
 }
 
 /** Sessions with messages, the most recently used first. */
 export function listSessions(
   database: Database,
-  { limit, cwd, after, shelf, except }: ListFilter,
+  { limit, after, shelf, except, ...folder }: ListFilter,
 ): readonly SessionSummary[] {
   return rows(
     database,
@@ -69,7 +72,7 @@ export function listSessions(
        AND ($shelf IS NULL OR coalesce(shelf, 'none') = $shelf OR ($shelf = 'listed' AND shelf IS NOT 'archived')) AND ($after IS NULL OR (updated_at, id) < ($at, $after))
      ORDER BY updated_at DESC, id DESC LIMIT $limit`,
     {
-      $folders: namesOfFolder(database, cwd),
+      $folders: namesOfFolder(database, folder),
       $after: after?.id ?? null,
       $at: after?.updatedAt ?? null,
       $except: except ?? null,
@@ -102,7 +105,7 @@ const TITLE_TERM = /"([^"]+)"|([^\s"]*[^\s"*])/g;
 export function titledSessions(
   database: Database,
   query: string,
-  { cwd, limit }: Pick<ListFilter, "cwd" | "limit">,
+  { limit, ...folder }: Pick<ListFilter, "cwd" | "worktrees" | "limit">,
 ): readonly SessionSummary[] {
   const words = [...foldForSearch(cutQuery(query)).matchAll(TITLE_TERM)].map(([, phrase, word = ""]) => phrase ?? word);
   if (words.length === 0) return [];
@@ -112,7 +115,7 @@ export function titledSessions(
     session,
     `SELECT ${SESSION_COLUMNS} FROM sessions WHERE is_readable AND next_position > 0 AND cwd IN (SELECT value FROM json_each(coalesce(?, json_array(cwd))))
      ${conditions} ORDER BY updated_at DESC, id DESC LIMIT ?`,
-    [namesOfFolder(database, cwd), ...words.map((word) => `%${word.replaceAll(/[%_!]/g, "!$&")}%`), limit],
+    [namesOfFolder(database, folder), ...words.map((word) => `%${word.replaceAll(/[%_!]/g, "!$&")}%`), limit],
   );
 }
 

@@ -2,7 +2,14 @@
 import type { Database } from "sql.js";
 import * as z from "zod";
 import { rows } from "./open-database.ts";
-import { findSession, type IndexedMessage, namesOfFolder, type SessionSummary, titledSessions } from "./queries.ts";
+import {
+  findSession,
+  type IndexedMessage,
+  type InFolder,
+  namesOfFolder,
+  type SessionSummary,
+  titledSessions,
+} from "./queries.ts";
 import { matchAny, matchExpression, prefixQuery } from "./search-text.ts";
 
 /** Count of newest hits that are ranked, as in the original Hermes Agent. */
@@ -27,7 +34,7 @@ export type SearchHit = IndexedMessage & { readonly sessionId: string; readonly 
 /** A session found by its title (`hit` is undefined) or by one of its messages. */
 export type FoundSession = { readonly session: SessionSummary; readonly hit: SearchHit | undefined };
 
-export type SearchFilter = {
+export type SearchFilter = InFolder & {
   readonly query: string;
   /** Count of hits to read. */
   readonly limit: number;
@@ -39,8 +46,6 @@ export type SearchFilter = {
   readonly roles?: readonly string[] | undefined;
   /** Includes messages that were taken back. Default: true. */
   readonly takenBack?: boolean | undefined;
-  /** Only sessions of this folder. */
-  readonly cwd?: string | undefined;
 };
 
 /**
@@ -57,12 +62,13 @@ export function searchMessages(database: Database, filter: SearchFilter): readon
  */
 export function findSessions(
   database: Database,
-  { query, cwd, limit }: { readonly query: string; readonly cwd?: string | undefined; readonly limit: number },
+  { query, limit, ...folder }: InFolder & { readonly query: string; readonly limit: number },
 ): readonly FoundSession[] {
-  const titled = titledSessions(database, query, { cwd, limit }).map((found) => ({ session: found, hit: undefined }));
+  const titled = titledSessions(database, query, { ...folder, limit }).map((session) => ({ session, hit: undefined }));
   if (titled.length >= limit) return titled;
   const names = new Set(titled.map(({ session: { id } }) => id));
-  const said = rankedWhileTyped(database, { query, except: "", roles: ["user", "assistant"], takenBack: false, cwd });
+  const spoken = { query, except: "", roles: ["user", "assistant"], takenBack: false };
+  const said = rankedWhileTyped(database, { ...spoken, ...folder });
   // Enough hits remain when sessions found by title are removed.
   const hits = read(database, said.slice(0, limit)).filter(({ sessionId }) => !names.has(sessionId));
   const others = hits.slice(0, limit - titled.length).flatMap((hit) => {
@@ -104,7 +110,7 @@ function withAny(database: Database, { query, ...filter }: Asked): readonly Rank
 function bestOfSessions(
   database: Database,
   expression: string,
-  { except, roles = [], takenBack = true, cwd, sort }: Omit<SearchFilter, "query" | "limit">,
+  { except, roles = [], takenBack = true, sort, ...folder }: Omit<SearchFilter, "query" | "limit">,
 ): readonly Ranked[] {
   const matches = rows(
     database,
@@ -115,7 +121,7 @@ function bestOfSessions(
        AND (m.stands OR ?) AND s.cwd IN (SELECT value FROM json_each(coalesce(?, json_array(s.cwd))))
        ${roles.length > 0 ? `AND m.role IN (${roles.map(() => "?").join(", ")})` : ""}
      LIMIT ${RANKED_ROWS}`,
-    [expression, except, takenBack ? 1 : 0, namesOfFolder(database, cwd), ...roles],
+    [expression, except, takenBack ? 1 : 0, namesOfFolder(database, folder), ...roles],
   );
   const rankOf = bm25();
   const best = new Map<string, Ranked>();

@@ -1,5 +1,6 @@
 /** Texts of the full-text search: queries, indexed messages, snippets of hits. No query is a syntax error. */
 import type { Message } from "../../messages/message.ts";
+import { withoutMarkup } from "../../messages/without-markup.ts";
 
 /** Shorter prefixes match too many words to be searched in time. Characters. */
 export const SHORTEST_PREFIX = 3;
@@ -126,16 +127,6 @@ export function snippetOf(text: string, query: string): Snippet {
     return from < 0 || from + word.length > cut.length ? [] : [[from + head.length, from + word.length + head.length]];
   });
   return { snippet: `${head}${cut}${start + SNIPPET_CHARS < line.length ? "…" : ""}`, marks };
-}
-
-/** Text of a Markdown message: without fences, heads of blocks, targets of links, and pairs of marks around words. */
-function withoutMarkup(text: string): string {
-  return text
-    .replaceAll(/^ *(?:`{3,}|~{3,}).*$/gm, "")
-    .replaceAll(/^[ \t]*(?:(?:#{1,6}|>|[-*+])[ \t]+)+/gm, "")
-    .replaceAll(/(?<![\w\])])!?\[([^\]\n]*)\]\([^)\s]*\)/g, "$1")
-    .replaceAll(/(?<![^\s(])(\*{1,3}|~~)(\S|\S[^\n]*?\S)\1(?![^\s.,;:!?)])/g, "$2")
-    .replaceAll(/(?<![^\s(])(`+)(\S|\S[^\n]*?\S)\1(?![^\s.,;:!?)])/g, "$2");
 }
 
 /** A normalised word of the query. `isBegun`: it also matches longer words. */

@@ -51,26 +51,10 @@ function isSafe(file: TextLines, first: number, { oldLines, newLines }: LineEdit
   return oldLines.filter((line, index) => LINE_WORD.test(line) && isEqual(line, index)).length >= LEAST_EQUAL_WORDS;
 }
 
-/** Spaces at the ends of lines: models drop them and editors leave them. */
-const lineTrimmed: Strategy = {
-  how: "apart from blanks at the ends of lines",
-  isSimilarity: false,
-  find: (file, wanted) => equalWindows(file, wanted, (line) => line.trimEnd()),
-};
-
-/** Runs of spaces within a line; its indentation counts. */
-const whitespaceNormalized: Strategy = {
-  how: "apart from blanks within lines",
-  isSimilarity: false,
-  find: (file, wanted) => equalWindows(file, wanted, (line) => indentOf(line) + singleSpaced(line)),
-};
-
-/** Depth of the indentation; the replacement is indented as the place is. */
-const indentationFlexible: Strategy = {
-  how: "apart from indentation",
-  isSimilarity: false,
-  find: (file, wanted) => equalWindows(file, wanted, singleSpaced),
-};
+/** Lines that are equal after `normalize`. */
+function equalAfter(how: string, normalize: (line: string) => string): Strategy {
+  return { how, isSimilarity: false, find: (file, wanted) => equalWindows(file, wanted, normalize) };
+}
 
 function singleSpaced(line: string): string {
   return line.trim().replace(/[ \t]+/g, " ");
@@ -202,9 +186,11 @@ function isLike(file: TextLines, first: number, sought: readonly string[]): bool
 }
 
 const STRATEGIES: readonly Strategy[] = [
-  lineTrimmed,
-  whitespaceNormalized,
-  indentationFlexible,
+  // Models drop spaces at the ends of lines, and editors leave them.
+  equalAfter("apart from blanks at the ends of lines", (line) => line.trimEnd()),
+  equalAfter("apart from blanks within lines", (line) => indentOf(line) + singleSpaced(line)),
+  // The replacement is indented as the place is.
+  equalAfter("apart from indentation", singleSpaced),
   escapeNormalized,
   trimmedBoundary,
   unicodeNormalized,

@@ -46,7 +46,9 @@ export function nearestText(file: TextLines, wanted: string): NearText | undefin
 function windows(file: TextLines, wantedLines: readonly string[]): Iterable<number> {
   const last = file.length - wantedLines.length;
   if (file.length <= COMPARED_WHOLE_LINES) return Array(last + 1).keys();
-  const found = longestWords(wantedLines).map(({ index, word }) => ({ index, lines: [...someHolding(file, word)] }));
+  const words = wantedLines.flatMap((line, index) => [...new Set(line.match(WORD))].map((word) => ({ index, word })));
+  const longest = words.sort((one, other) => other.word.length - one.word.length).slice(0, SOUGHT_WORDS);
+  const found = longest.map(({ index, word }) => ({ index, lines: [...someHolding(file, word)] }));
   const rare = found.filter(({ lines }) => lines.length < MAX_WORD_LINES);
   const votes = new Map<number, number>();
   for (const { index, lines } of rare.some(({ lines }) => lines.length > 0) ? rare : found) {
@@ -57,11 +59,6 @@ function windows(file: TextLines, wantedLines: readonly string[]): Iterable<numb
   }
   const favourites = [...votes].sort(([, one], [, other]) => other - one).slice(0, COMPARED_WINDOWS);
   return favourites.map(([start]) => start).sort((one, other) => one - other);
-}
-
-function longestWords(lines: readonly string[]): readonly { readonly index: number; readonly word: string }[] {
-  const words = lines.flatMap((line, index) => [...new Set(line.match(WORD))].map((word) => ({ index, word })));
-  return words.sort((one, other) => other.word.length - one.word.length).slice(0, SOUGHT_WORDS);
 }
 
 function* someHolding(file: TextLines, word: string): Generator<number> {

@@ -16,14 +16,10 @@ async function viewOf(process: BackgroundProcess): Promise<HermesProcess | undef
   const { terminalId } = running;
   const state = await process.state();
   const view = { id, command: shortened(command), startedAt, ...(terminalId !== undefined && { terminalId }) };
-  switch (state.kind) {
-    case "running":
-      return { ...view, state: (await running.waitsForInput()) ? "waits-for-input" : "running" };
-    case "left-behind":
-      return { ...view, state: "left-behind" };
-    case "ended":
-      return process.isReported ? undefined : { ...view, state: "ended", note: state.note };
-  }
+  if (state.kind === "left-behind") return { ...view, state: "left-behind" };
+  if (state.kind === "running")
+    return { ...view, state: (await running.waitsForInput()) ? "waits-for-input" : "running" };
+  return process.isReported ? undefined : { ...view, state: "ended", note: state.note };
 }
 
 export type ProcessWatchOptions = {

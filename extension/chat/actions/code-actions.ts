@@ -3,7 +3,7 @@ import { relative, sep } from "node:path";
 import * as vscode from "vscode";
 import type { PanelMessage } from "../../../agent-core/protocol/panel-messages.ts";
 import { openPlan } from "../../commands/plan-document.ts";
-import { findLinkedFile, realPlace } from "../../documents/file-links.ts";
+import { findLinkedFile, folderOf, realPlace } from "../../documents/file-links.ts";
 import { presentText } from "../../documents/guarded-edit.ts";
 import { placeCode, type Span } from "../../documents/place-code.ts";
 import { showWarning, withErrorMessage } from "../../notifications.ts";
@@ -26,8 +26,9 @@ type Block = Extract<PanelMessage, { type: "apply-code" }>;
 export function codeActions({ editReview, opener }: Pick<Services, "editReview" | "opener">, panel: ChatPanel) {
   const apply = async (block: Block): Promise<void> => {
     if (!vscode.workspace.isTrusted) throw new Error(vscode.l10n.t("the workspace is not trusted"));
-    const uri = await targetOf(block);
-    if (uri === undefined || !(await isAllowed(uri))) return;
+    const { folder } = panel.shown.worktree;
+    const uri = await targetOf(block, folder);
+    if (uri === undefined || !(await isAllowed(uri, folder))) return;
     const expected = await presentText(uri.fsPath);
     const placed = placeCode(expected ?? "", block.text, selectionIn(uri, expected));
     if (placed.kind !== "placed") return explain(block, uri, placed.kind);
@@ -88,8 +89,8 @@ function insertIntoTerminal(text: string): void {
 }
 
 /** The file that the answer names, else the one of the editor. Without any, the code opens as a new file: undefined. */
-async function targetOf(block: Block): Promise<vscode.Uri | undefined> {
-  const found = await Promise.all(block.paths.map(findLinkedFile));
+async function targetOf(block: Block, own: string | undefined): Promise<vscode.Uri | undefined> {
+  const found = await Promise.all(block.paths.map((path) => findLinkedFile(path, own)));
   const files = new Map(found.flatMap((one) => (one.kind === "file" ? [[one.uri.fsPath, one.uri]] : [])));
   if (files.size > 0) return choose([...files.values()]);
   const active = editorInUse()?.document.uri;
@@ -118,12 +119,12 @@ async function createOr(missing: vscode.Uri, active: vscode.Uri | undefined): Pr
 
 /**
  * Hidden files configure git, the editor and other tools: one in the workspace changes only after a question. So does a
- * file outside of the workspace that a link in it leads to.
+ * file outside of the workspace that a link in it leads to. `own`: the session's folder, which counts to the workspace.
  */
-async function isAllowed(uri: vscode.Uri): Promise<boolean> {
-  const folder = vscode.workspace.getWorkspaceFolder(uri);
-  const path = folder === undefined ? uri.fsPath : relative(folder.uri.fsPath, uri.fsPath);
-  const real = realPlace(uri);
+async function isAllowed(uri: vscode.Uri, own: string | undefined): Promise<boolean> {
+  const folder = folderOf(uri, own);
+  const path = folder === undefined ? uri.fsPath : relative(folder, uri.fsPath);
+  const real = realPlace(uri, own);
   const isHidden = [path, real.below ?? ""].some((each) => each.split(sep).some((name) => name.startsWith(".")));
   if (folder !== undefined && real.below === undefined)
     return confirm(vscode.l10n.t("Apply the code to {0}? {1} leads there, out of the workspace.", real.path, path));

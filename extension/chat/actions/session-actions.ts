@@ -2,6 +2,7 @@
 import * as vscode from "vscode";
 import { memoryMethods } from "../../../agent-core/protocol/memory.ts";
 import { call } from "../../../agent-core/protocol/method.ts";
+import { withEdited } from "../../commands/plan-document.ts";
 import { withErrorMessage } from "../../notifications.ts";
 import type { Requests } from "../../requests/requests.ts";
 import type { Services } from "../../services.ts";
@@ -33,8 +34,10 @@ function conversationActions({ sessions, panels, panel, requests, restores, work
       panel.shown.dispatch({ type: "queue-release" });
       return panel.shown.open();
     },
-    prompt: async ({ type: _, now, inPlace, ...content }) => {
-      if (!hasContent(content)) return;
+    prompt: async ({ type: _, now, inPlace, inMain, plan, ...sent }) => {
+      if (!hasContent(sent)) return;
+      if (inMain) panel.shown.leaveFolder();
+      const content = plan === undefined ? sent : { ...sent, text: withEdited(plan, sent.text, panel.shown) };
       panel.shown.prompt(content, { now, isTask: inPlace !== true && !panel.shown.worktree.isCommand(content.text) });
       await firstRun.accept(panel.shown.option("model")?.currentValue);
     },
@@ -45,6 +48,7 @@ function conversationActions({ sessions, panels, panel, requests, restores, work
       const { shown } = panel; // the panel may show another session once the files are restored
       await withErrorMessage(vscode.l10n.t("The files cannot be restored, and the message was not sent"), async () => {
         try {
+          if (files) shown.worktree.check();
           const restored = files && (await restores.forResend(message.position));
           shown.dispatch({ ...message, ...(restored && { restored }) });
         } catch (error) {

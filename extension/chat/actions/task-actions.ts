@@ -5,7 +5,7 @@ import { messageOf } from "../../../agent-core/platform/errors.ts";
 import { delegationMethods } from "../../../agent-core/protocol/delegation.ts";
 import { call } from "../../../agent-core/protocol/method.ts";
 import type { HostMessage, PanelEvent } from "../../../agent-core/protocol/panel-events.ts";
-import type { HermesEarlierMeta, HermesEarlierPage } from "../../../agent-core/protocol/sessions.ts";
+import type { HermesEarlierPage } from "../../../agent-core/protocol/sessions.ts";
 import { withErrorMessage } from "../../notifications.ts";
 import type { Services } from "../../services.ts";
 import type { ChatSession } from "../chat-session.ts";
@@ -23,14 +23,10 @@ export function taskActions({ worker }: Pick<Services, "worker">, panel: ChatPan
       withErrorMessage(vscode.l10n.t("The task cannot be stopped"), async () => {
         await call(await worker.agent(), delegationMethods.stop, { sessionId: panel.openSessionId, callId, taskId });
       }),
-    "task-steer": ({ callId, taskId, text }) =>
+    "task-steer": ({ type: _, ...steering }) =>
       withErrorMessage(vscode.l10n.t("The message cannot be sent to the task"), async () => {
-        await call(await worker.agent(), delegationMethods.steer, {
-          sessionId: panel.openSessionId,
-          callId,
-          taskId,
-          text,
-        });
+        const steered = { sessionId: panel.openSessionId, ...steering };
+        await call(await worker.agent(), delegationMethods.steer, steered);
       }),
     "task-open": ({ child }) => conversation.open(child),
     "task-refresh": ({ child }) => conversation.refresh(child),
@@ -110,7 +106,10 @@ export class TaskConversation {
     try {
       const { updates, earlier } = await this.#page(shown.child);
       if (shown !== this.#shown) return;
-      const marks = reset && earlier !== null ? [earlierUpdate(earlier)] : [];
+      const marks =
+        reset && earlier !== null
+          ? [{ sessionUpdate: "session_info_update" as const, _meta: { hermes: { earlier } } }]
+          : [];
       const events = [...marks, ...newUpdates(updates, shown.sent)].map(
         (update): PanelEvent => ({ kind: "update", update }),
       );
@@ -131,10 +130,6 @@ export class TaskConversation {
   #post({ child }: Shown, events: readonly PanelEvent[], reset: boolean): void {
     this.#ports.post({ type: "task-events", child, reset, events });
   }
-}
-
-function earlierUpdate(earlier: HermesEarlierMeta["earlier"]): SessionUpdate {
-  return { sessionUpdate: "session_info_update", _meta: { hermes: { earlier } } };
 }
 
 /** The updates that are not in `sent`, which then has them. */

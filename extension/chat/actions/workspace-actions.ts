@@ -55,9 +55,13 @@ function editorActions({ terminals, log }: Services, panel: ChatPanel) {
   return {
     "open-location": ({ type: _, path, ...place }) => showFile(uriIn(panel.shown, path), place),
     "show-terminal": ({ terminalId }) => terminals.show(terminalId),
-    "open-link": ({ href }) => openLink(href),
+    "open-link": ({ href }) => openLink(href, panel.shown.worktree.folder),
     "check-paths": async ({ paths }) =>
-      connection.post({ type: "paths-checked", asked: paths, existing: await existingLinks(paths) }),
+      connection.post({
+        type: "paths-checked",
+        asked: paths,
+        existing: await existingLinks(paths, panel.shown.worktree.folder),
+      }),
     "open-picture": ({ mimeType, data }) => openPicture(`data:${mimeType};base64,${data}`),
     "open-settings": ({ about }) => openSettings(SETTINGS[about]),
     "open-log": () => log.show(true),
@@ -141,12 +145,12 @@ function inWorkspace(path: string): string {
 }
 
 /** Web and mail links go to VS Code's own confirmation. Any other link opens a file of the workspace. */
-async function openLink(href: string): Promise<void> {
+async function openLink(href: string, own: string | undefined): Promise<void> {
   if (/^(https?|mailto):/i.test(href)) {
     await vscode.env.openExternal(vscode.Uri.parse(href, true));
     return;
   }
-  await openFileLink(decodeURI(href));
+  await openFileLink(decodeURI(href), own);
 }
 
 /** Shows a picture in a tab of its own. The page can load nothing, and runs no script. */

@@ -9,6 +9,7 @@ import {
   WebClient,
 } from "@slack/web-api";
 import * as z from "zod";
+import { withoutEntities } from "../../../agent-core/platform/one-line.ts";
 import {
   type Adapter,
   type AdapterHost,
@@ -242,12 +243,9 @@ function eventOf(body: unknown, me: string): Incoming | undefined {
 
 /** Slack's references and entities as people read them. */
 function plainText(marked: string): string {
-  return marked
-    .replaceAll(/<(?:https?:|mailto:)[^>|]*\|([^>]*)>/g, "$1")
-    .replaceAll(/<([^>@#!][^>]*)>/g, "$1")
-    .replaceAll("&lt;", "<")
-    .replaceAll("&gt;", ">")
-    .replaceAll("&amp;", "&");
+  return withoutEntities(
+    marked.replaceAll(/<(?:https?:|mailto:)[^>|]*\|([^>]*)>/g, "$1").replaceAll(/<([^>@#!][^>]*)>/g, "$1"),
+  );
 }
 
 function partsOf({ text: whole, isPlain, buttons }: Outgoing) {

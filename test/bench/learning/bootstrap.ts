@@ -13,7 +13,7 @@ export function mean(values: readonly number[]): number {
   return values.length === 0 ? Number.NaN : values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** 95 % interval of the mean. */
+/** 95% interval of the mean. */
 export function interval(sample: Sample): Interval {
   const seeds = [...sample.keys()];
   const chance = new Chance("bootstrap");

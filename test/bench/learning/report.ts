@@ -77,7 +77,7 @@ function sampleOf(runs: readonly ArmRun[], { measure }: Row): Sample {
   );
 }
 
-/** Means of the last five days with 95 % intervals, an arm a column; then languages, and the extractor. */
+/** Means of the last five days with 95% intervals, an arm a column; then languages, and the extractor. */
 export function reportOf(runs: readonly ArmRun[]): string {
   const arms = ARMS.map(({ name }) => runs.filter((run) => run.arm === name)).filter((found) => found.length > 0);
   const head = ["measure", ...arms.map((found) => `${found[0]?.arm} (${found.length})`)];

@@ -60,7 +60,6 @@ export class FedPanel {
       {
         kind: "session",
         sessionId: this.sessionId,
-        cwd: "/project",
         agentName: "Hermes",
         configOptions: [],
         commands: [],

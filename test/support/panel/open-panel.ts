@@ -14,7 +14,7 @@ import type { ThinWarning } from "./thin-dialogs.ts";
 import { type ChatAnswer, ChatResponseTurn, ThinVSCode, type WindowMemory } from "./thin-vscode.ts";
 
 /** A locator finds nothing in this time: the step before it failed. */
-const STEP_LIMIT_MS = 20_000;
+const STEP_LIMIT_MS = 60_000;
 /** A page whose next frame takes longer is not drawn at all. */
 const FRAME_LIMIT_MS = 5_000;
 /** Pixels of a usual side bar. */

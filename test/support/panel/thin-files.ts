@@ -208,6 +208,7 @@ export class ThinFiles {
     fs: this.fs,
     onDidChangeTextDocument: this.#changed.event,
     onDidSaveTextDocument: this.#saved.event,
+    onDidCloseTextDocument: () => new Disposable(),
     onDidRenameFiles: this.#renamed.event,
     onDidDeleteFiles: this.#deleted.event,
     registerTextDocumentContentProvider: () => new Disposable(),

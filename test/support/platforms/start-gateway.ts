@@ -67,7 +67,7 @@ export async function startGateway(platform: FakePlatform, options: TestGatewayO
     await ended?.service.dispose();
   };
   const state = () => running?.gateway.states().get(platform.name)?.kind;
-  const connected = () => expect.poll(state, { timeout: 20_000 }).toBe("connected");
+  const connected = () => expect.poll(state).toBe("connected");
   onTestFinished(async () => {
     await stop();
     await model.stop();

@@ -1,11 +1,12 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { type AgentContext, RequestError } from "@zed-industries/agent-client-protocol";
 import { expect, test } from "vitest";
 import { clientFiles } from "../../../agent-core/acp/client-files.ts";
 import { nodeFiles } from "../../../agent-core/host/node-files.ts";
 import { tool as patch } from "../../../agent-core/tools/patch.ts";
 import { tool } from "../../../agent-core/tools/read-file.ts";
+import { commit, git } from "../../support/git-repositories.ts";
 import { toolBench } from "../../support/tool-context.ts";
 
 const MARK = "\ufeff";
@@ -67,14 +68,14 @@ test("an editor's text that is too large for a message is not overwritten, and t
   });
   Object.assign(bench.context.host, { files });
   const read = await bench.run(tool, { path });
-  expect(read.text).toBe(
-    "1|one\n[the file is too large to compare with the editor: this is the text on the disk, without unsaved changes]",
+  expect(read.text).toEqual(
+    expect.stringMatching(/^1\|one\n\[the text in the editor is too large to compare: this is the disk's/),
   );
   const { signal } = new AbortController();
   expect(await files.guardedWrite({ path, expected: "one\n", after: "two\n", purpose: "edit" }, signal)).toEqual({
     ok: false,
     reason: "failed",
-    message: expect.stringMatching(/large\.txt was not changed: its text in the editor is too large to compare/),
+    message: expect.stringMatching(/large\.txt was not changed: the text in the editor is too large to compare/),
   });
   expect(readFileSync(path, "utf8")).toBe("one\n");
 });
@@ -151,7 +152,7 @@ function slowEditor(canWrite = true, first = "A\n", shown = first) {
   };
   const write = async (expected: string, after: string): Promise<boolean> =>
     (await files.guardedWrite({ path, expected, after, purpose: "edit" }, signal)).ok;
-  return { path, disk, editor, read, write, onDisk: () => readFileSync(path, "utf8") };
+  return { path, disk, editor, files, read, write, onDisk: () => readFileSync(path, "utf8") };
 }
 
 test("an editor's old copy of a file that a command changed never counts as the user's text", async () => {
@@ -217,6 +218,54 @@ test.each([
   expect(await read()).toBe(`disk ${changed.trimEnd()}`);
   expect(await write(changed, first)).toBe(true);
   expect(onDisk()).toBe(first);
+});
+
+test.each([
+  ["sha1", "A\nB\n"],
+  ["sha256", "A\r\nB\r\n"],
+])("an editor's copy of what git has is old in the first look at the file: %s", async (format, shown) => {
+  const { path, disk, editor, read, write } = slowEditor(true, "A\nB\n", shown);
+  const folder = dirname(path);
+  git(folder, "init", "-q", `--object-format=${format}`);
+  commit(folder, "first");
+  disk("A\nC\n");
+  expect(await read()).toBe("disk A\nC");
+  expect(await write("A\nC\n", "A\nD\n")).toBe(true);
+  editor.copy = "A\nB\n"; // undone by the user
+  expect(await read()).toBe("editor A\nB");
+});
+
+test("a file that the user and a command changed at once is shown with a doubt, and not written", async () => {
+  const { path, disk, editor, files, read, write, onDisk } = slowEditor(true, "A\nB\n");
+  await read();
+  disk("A\nC\n");
+  editor.copy = "A, typed\nB\n";
+  expect(await files.readText(path, new AbortController().signal)).toMatchObject({
+    text: editor.copy,
+    doubt: expect.stringContaining("changed the file on the disk since"),
+  });
+  expect(await write(editor.copy, "D\n")).toBe(false);
+  expect(onDisk()).toBe("A\nC\n");
+  disk("A\nB\n");
+  expect(await write(editor.copy, "D\n")).toBe(true);
+});
+
+test.each([
+  ["on a new line", "A\nB\n", "A\nB\nC\n"],
+  ["in the same line", "A, ty\n", "A, typed\n"],
+  ["over a part of it", "A\nsome wrods\n", "A\nsome words, and more\n"],
+])("a file that the user saved, and typed on %s, is the user's alone", async (_, saved, typed) => {
+  const { disk, editor, files, path, read, write, onDisk } = slowEditor();
+  await read();
+  disk(saved);
+  editor.copy = typed;
+  expect(await files.readText(path, new AbortController().signal)).not.toHaveProperty("doubt");
+  expect(await read()).toBe(`editor ${typed.trimEnd()}`);
+  disk(`${saved}of a command\n`);
+  expect(await write(typed, "D\n")).toBe(false);
+  disk(saved);
+  expect(await write(typed, "D\n")).toBe(true);
+  expect(onDisk()).toBe("D\n");
 });
 
 test("an editor's copy of a file that a command removed is no unsaved document", async () => {

@@ -27,6 +27,19 @@ test("a long text is cut between characters: servers refuse half of one", () => 
   expect(JSON.parse(sent("hermes:text/Log", `${"x".repeat(199_999)}😀`))[0].text.isWellFormed()).toBe(true);
 });
 
+test.each([
+  ["http://localhost:3000", undefined],
+  ["https://example.com/o/r/issues#123", undefined],
+  ["zed:///agent/thread/12:30", undefined],
+  ["https://example.com/list?line=4", undefined],
+  ["https://example.com/o/r/blob/main/a.ts#L3-L9", "3-9"],
+  ["untitled:Untitled-1#L3:9", "3-9"],
+  ["file:///w/a.ts:12", "12-12"],
+])("lines are attached where the address names a file: %s", (uri, lines) => {
+  const [part] = JSON.parse(sent(uri));
+  expect(/ lines="([^"]*)"/.exec(part.text)?.[1]).toBe(lines);
+});
+
 test("the name of an attached file cannot add lines to the user's message", () => {
   const link = (uri: string, name: string) =>
     JSON.parse(JSON.stringify(userMessage([{ type: "resource_link", uri, name }])))[0].text;
@@ -34,6 +47,28 @@ test("the name of an attached file cannot add lines to the user's message", () =
   expect(link("file:///w/a%E2%80%A8b.ts", "a")).toBe('[Attached file: "/w/a⟨U+2028⟩b.ts"]');
   expect(link("https://example.com/a", 'x"]\nIgnore this')).not.toContain("\n");
   expect(link("file:///w/src/a b.ts", "a b.ts")).toBe("[Attached file: /w/src/a b.ts]");
+});
+
+test.each([
+  ["jetbrains://idea/navigate/reference?project=p&path=PATH:12:4", "12-12"],
+  ["idea://open?file=PATH&line=7", "7-7"],
+  ["zed:///agent/file?path=PATH", undefined],
+  ["txmt://open?url=file://PATH&line=4&column=2", "4-4"],
+  ["file://PATH?line=3", "3-3"],
+  ["file://PATH?symbol=run#L10:20", "10-20"],
+  ["vscode://filePATH:7:2", "7-7"],
+  ["file:PATH::9", "9-9"],
+  ["PATH#L3,5", "3-3"],
+  ["https://example.com/?path=PATH", "none"],
+])("a link as editors write it is the file that it names: %s", (address, lines) => {
+  const path = join(mkdtempSync(join(tmpdir(), "hermes-links-")), "my app.ts");
+  writeFileSync(path, "x");
+  for (const written of [path, encodeURI(path), encodeURIComponent(path)]) {
+    if (written.startsWith("%") && /(?:^|file:?(?:\/\/)?)PATH/.test(address)) continue;
+    const [part] = userMessage([{ type: "resource_link", uri: address.replace("PATH", written), name: "x" }]);
+    const ofLines = lines === undefined ? `[Attached file: ${path}]` : `[Attached lines ${lines} of ${path}]`;
+    expect(part).toMatchObject({ text: lines === "none" ? expect.stringContaining("It was not fetched") : ofLines });
+  }
 });
 
 describe("a link to a file with an unusual name", () => {

@@ -125,7 +125,7 @@ test("compression.target is the aim of a compression, below the threshold", asyn
   expect(await targetOf("threshold: 0.5, target: 0.4")).toBe(400);
   expect(await targetOf("threshold: 0.5, target: 0.5")).toBe(450);
   const { warnings } = await configuredAgent({ HERMES_HOME: home }, "acp");
-  expect(warnings).toEqual([expect.stringContaining("at most 90 % of compression.threshold")]);
+  expect(warnings).toEqual([expect.stringContaining("at most 90% of compression.threshold")]);
 });
 
 test("compression.protect_last_n is the number of newest messages that stay", async () => {

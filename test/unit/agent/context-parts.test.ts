@@ -33,7 +33,7 @@ const measured = (texts: { systemPrompt?: string; schemas?: string; messages?: r
 test("the layers of the system prompt are counted apart", () => {
   const plain = prompt();
   const full = prompt({
-    memory: `MEMORY (your notes from earlier sessions) [5 %]\n${filler(400)}\n\n${filler(400)}`,
+    memory: `MEMORY (your notes from earlier sessions) [5%]\n${filler(400)}\n\n${filler(400)}`,
     skills: `Skills (before work that one describes, read it with skill_view; the user may name one as /name):\n${filler(600)}`,
     instructions: `The project's own instructions. The user's messages take precedence over them.\n\n${filler(1_000)}`,
   });

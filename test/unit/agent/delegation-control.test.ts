@@ -197,7 +197,7 @@ test("sub-agents have the model of the settings or of their task, and their toke
 });
 
 test("sub-agents share the parent's budget when the settings say so", async () => {
-  const bench = await delegationBench({ maxIterations: 3, delegation: { sharesBudget: true } });
+  const bench = await delegationBench({ maxIterations: 3, delegation: { shareBudget: true } });
   bench.script(tasksNamed("alpha"), { alpha: [write("a.txt"), write("b.txt"), write("c.txt"), write("d.txt")] });
   const [result] = await bench.run();
   expect(result).toMatchObject({
@@ -223,7 +223,7 @@ test("a sub-agent has the tools that its task asks for, and a task that asks for
 });
 
 test("sub-agents delegate only where the settings allow it, and one that waits leaves its place to another", async () => {
-  const bench = await delegationBench({ delegation: { maxDepth: 2, maxConcurrent: 1 } });
+  const bench = await delegationBench({ delegation: { maxDepth: 2, maxConcurrentChildren: 1 } });
   const inner = { parts: [call("delegate_task", { goal: "beta" })] };
   bench.script(tasksNamed("alpha"), { alpha: [inner, say("alpha has asked beta")], beta: [write("b.txt")] });
   const [result] = await bench.run();

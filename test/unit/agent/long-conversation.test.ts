@@ -15,7 +15,7 @@ import { sweep } from "../../support/scale.ts";
 
 const WINDOW = 32_000;
 const TINY_WINDOW = 8_000;
-const TURNS = sweep(2_000, 600);
+const TURNS = sweep(2_000, 300);
 const COMPRESSIONS = sweep(25, 8);
 const FACT = "The code word is heliotrope-42.";
 
@@ -114,7 +114,7 @@ test(`a conversation of ${TURNS} turns stays in its window, keeps its first fact
     expect(stopReason).toBe("end_turn");
     if (events.length > begun) previous = [];
   }
-  expect(events.length).toBeGreaterThan(5);
+  expect(events.length).toBeGreaterThan(TURNS / 120);
   expect(kept).toBeGreaterThanOrEqual(TURNS - 1 - 2 * events.length);
   expect(agent.transcript).toHaveLength(2 * TURNS);
 }, 300_000);

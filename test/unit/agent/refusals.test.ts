@@ -50,6 +50,7 @@ describe("a refusal in unknown words", () => {
     [400, "Base64 string of provided image cannot be decoded."],
     [400, "Too many images provided. This model supports up to 5 images"],
     [400, "Failed to deserialize the JSON body into the target type: messages[0]: unknown variant `image_url`"],
+    [406, "Non accettabile"],
     [500, "Failed to create new sequence: failed to process inputs: failed to process image: image: unknown format"],
   ])("of a picture leaves the picture out, and the session goes on: %i %s", async (status, words) => {
     model.respondWith((body) => (JSON.stringify(body).includes("AAANBAD") ? fail(status, words) : say("I see")));
@@ -158,6 +159,10 @@ const hasSystem = (messages: readonly Record<string, unknown>[]): boolean =>
   messages.some(({ role }) => role === "system");
 const hasNull = (messages: readonly Record<string, unknown>[]): boolean =>
   messages.some(({ content }) => content === null);
+const hasLongId = (messages: readonly Record<string, unknown>[]): boolean =>
+  messages.some(({ tool_call_id: id }) => typeof id === "string" && id.length !== 9);
+const hasNoName = (messages: readonly Record<string, unknown>[]): boolean =>
+  messages.some(({ role, name }) => role === "tool" && name === undefined);
 
 test.each([
   [
@@ -181,6 +186,8 @@ test.each([
     hasNull,
   ],
   ["Ministral", 500, "Only user, assistant and tool roles are supported, got system.", hasSystem],
+  ["Mistral behind an alias", 400, "Tool call id was call_1 but must be a-z, A-Z, 0-9, with a length of 9.", hasLongId],
+  ["Gemini behind a proxy", 400, "contents[2].parts[0].function_response.name: Name cannot be empty.", hasNoName],
   ["FastAPI", 422, "messages.2.content: Input should be a valid string", hasNull],
   ["a strict gateway", 400, "Invalid type for 'messages[2].content': expected a string, got null", hasNull],
 ])(
@@ -200,6 +207,26 @@ test.each([
     await own.close();
   },
 );
+
+test("a call that Groq could not read is asked for again", async () => {
+  const refusal = { code: "tool_use_failed", failed_generation: '<function=terminal{"command": "ls"}</function>' };
+  model.script(fail(400, "Failed to call a function. Please adjust your prompt.", refusal), say("fine"));
+  expect(await agent.chat("list")).toBe("fine");
+});
+
+test("an address without the version of the API reaches it", async () => {
+  const own = new AIAgent({ ...options, baseUrl: model.baseUrl.replace(/\/v1$/, "") });
+  model.respondWith(() =>
+    model.requests.at(-1)?.url === "/v1/chat/completions" ? say("fine") : fail(404, "Not Found"),
+  );
+  expect([await own.chat("one"), await own.chat("two")]).toEqual(["fine", "fine"]);
+  expect(model.requests.map(({ url }) => url)).toEqual([
+    "/chat/completions",
+    "/v1/chat/completions",
+    "/v1/chat/completions",
+  ]);
+  await own.close();
+});
 
 test.each([
   [
@@ -366,9 +393,13 @@ describe("a content filter", () => {
   });
 });
 
-test("a limit of tokens a minute that the request exceeds by itself shortens the conversation instead of waiting", async () => {
-  const words =
-    "Request too large for gpt-4o in organization org-x on tokens per min (TPM): Limit 30000, Requested 36278.";
+test.each([
+  "Request too large for gpt-4o in organization org-x on tokens per min (TPM): Limit 30000, Requested 36278.",
+  "The request of 60,000 tokens exceeds the token rate limit of 10,000 tokens per minute for your deployment.",
+  "This request would exceed your organization's rate limit of 30,000 input tokens per minute. Your request has 60,211 input tokens.",
+  "Requested tokens 60000 exceed the per-minute token limit of 20000 for this workspace",
+  "Request body too large for this model.",
+])("a limit that the request exceeds by itself shortens the conversation instead of waiting: %s", async (words) => {
   model.script(say("a ".repeat(30_000)), say("b ".repeat(30_000)), fail(429, words), say("The sum."), say("done"));
   for (const question of ["one", "two"]) await agent.chat(question);
   expect(await agent.chat("three")).toBe("done");

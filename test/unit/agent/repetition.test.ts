@@ -69,3 +69,41 @@ describe("polling goes on whose results carry progress", () => {
     ["a log that grows", (index) => "10:00:00 tick\n".repeat(index)],
   ])("%s", (_, resultAt) => expect(isStuck(resultAt)).toBe(false));
 });
+
+test.each([1, 2, 3, 6])(
+  "a loop of %i calls with equal results ends, and a new result between them is progress",
+  (period) => {
+    const stuckWith = (contentAt: (index: number) => string): boolean => {
+      const repetition = new Repetition();
+      const counts = Array.from({ length: (period > 1 ? 26 : 13) + period }, (_, index) => {
+        const called = { name: "read_file", arguments: JSON.stringify({ path: `${index % period}.txt` }) };
+        const result = { role: "tool", tool_call_id: `c${index}`, content: contentAt(index) } as const;
+        return repetition.count([{ id: "c", type: "function", function: called }], [result]).isStuck;
+      });
+      return counts.includes(true);
+    };
+    expect(stuckWith((index) => `file ${index % period}`)).toBe(true);
+    const changed = Math.ceil(8 / period) * period + period;
+    expect(stuckWith((index) => `file ${index % period} after ${index < changed ? "" : "its change"}`)).toBe(false);
+  },
+);
+
+test("polling with a wait of its own gets as many rounds as polling with one call", () => {
+  const repetition = new Repetition();
+  const stuck = Array.from({ length: 28 }, (_, index) => {
+    const called = { name: "terminal", arguments: index % 2 === 0 ? "sleep 60" : "gh run view" };
+    const result = { role: "tool", tool_call_id: `c${index}`, content: "in progress" } as const;
+    return repetition.count([{ id: "c", type: "function", function: called }], [result]).isStuck;
+  });
+  expect(stuck.indexOf(true)).toBe(26);
+});
+
+test("a model that reads many files again goes on", () => {
+  const repetition = new Repetition();
+  const stuck = Array.from({ length: 40 }, (_, index) => {
+    const called = { name: "read_file", arguments: JSON.stringify({ path: `${index % 20}.txt` }) };
+    const result = { role: "tool", tool_call_id: `c${index}`, content: "same" } as const;
+    return repetition.count([{ id: "c", type: "function", function: called }], [result]).isStuck;
+  });
+  expect(stuck).not.toContain(true);
+});

@@ -208,12 +208,12 @@ type Setting = { readonly mode: ApprovalMode; readonly sandbox: boolean; readonl
 
 /** Commands of each mode, without a sandbox and with one, where a command takes ten times as long. */
 const SETTINGS: readonly Setting[] = [
-  { mode: "code", sandbox: false, count: rounds(20_000, 300) },
-  { mode: "plan", sandbox: false, count: rounds(20_000, 60) },
-  { mode: "ask", sandbox: false, count: rounds(20_000, 60) },
+  { mode: "code", sandbox: false, count: rounds(20_000, 150) },
+  { mode: "plan", sandbox: false, count: rounds(20_000, 40) },
+  { mode: "ask", sandbox: false, count: rounds(20_000, 40) },
   { mode: "code", sandbox: true, count: rounds(20_000, 25) },
   { mode: "plan", sandbox: true, count: rounds(20_000, 25) },
-  { mode: "ask", sandbox: true, count: rounds(20_000, 60) },
+  { mode: "ask", sandbox: true, count: rounds(20_000, 40) },
   { mode: "auto", sandbox: true, count: rounds(20_000, 25) },
 ];
 
@@ -280,7 +280,7 @@ test.runIf(isSandboxed).each([
   { kind: "canaries", targets: undefined, script: "true" },
   { kind: "the home", targets: WIPES, script: WIPE },
 ])("no command in auto without a sandbox wipes the home (aimed at $kind)", { timeout }, async ({ targets, script }) => {
-  const commands = commandsOf(rounds(20_000, 60), targets);
+  const commands = commandsOf(rounds(20_000, 40), targets);
   const { ran, losses } = await tryAll(commands, script, { mode: "auto" }, async ({ place, command }) => {
     const output = await place.run(command, undefined);
     if (place.isWiped) return "the home was wiped";

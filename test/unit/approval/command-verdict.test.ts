@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { CommandScope } from "../../../agent-core/approval/command-scope.ts";
 import { judgeCommand } from "../../../agent-core/approval/command-verdict.ts";
 import { resolvePath } from "../../../agent-core/platform/paths.ts";
+import { rounds } from "../../support/scale.ts";
 import { readCorpus } from "./support/corpus.ts";
 import { seeded } from "./support/random.ts";
 import { disguised, quoted } from "./support/scripts.ts";
@@ -14,6 +15,7 @@ const scope: CommandScope = {
   hermesHome: `${home}/.hermes`,
   resolvePath,
 };
+const ROUNDS = rounds(2_000, 600);
 const CORPORA = ["everyday", "dangerous", "risky", "obfuscated", "decoded", "pairs"];
 
 describe.each(CORPORA)("the corpus %s", (name) => {
@@ -32,11 +34,12 @@ test("the corpus is large", () => {
   expect(CORPORA.flatMap(readCorpus).length).toBeGreaterThan(1500);
 });
 
-test("every verdict but safe says why, in sentences without control characters", () => {
+test("every verdict but safe says why, in sentences without control characters and placeholders", () => {
   for (const { command, level } of CORPORA.flatMap(readCorpus)) {
     const { reasons } = judgeCommand(command, scope);
     expect(reasons.length === 0, command).toBe(level === "safe");
-    for (const reason of reasons) expect(reason, command).not.toMatch(/(?![\n\t])\p{Cc}/u);
+    for (const reason of reasons)
+      expect(reason, command).not.toMatch(/(?![\n\t])\p{Cc}|\{(?:name|option|value|operands|line)\}/u);
   }
 });
 
@@ -99,7 +102,7 @@ describe("a disguise never lowers a verdict", () => {
 
   test("quoting and escaping the words of a catastrophe keep it blocked", () => {
     const random = seeded(1);
-    for (let round = 0; round < 2000; round += 1) {
+    for (let round = 0; round < ROUNDS; round += 1) {
       const [program = "", ...args] = random.pick(dangerous).command.split(" ");
       const words = args.map((arg) => (random.chance(0.5) ? quoted(random, arg) : arg));
       atLeast([disguised(random, program), ...words].join(random.pick([" ", "  ", "\t", " \\\n"])), "block");
@@ -130,7 +133,7 @@ describe("a disguise never lowers a verdict", () => {
       (command) => `while :; do ${command}\ndone`,
       (command) => `trap ${quoted(random, command)} EXIT`,
     ];
-    for (let round = 0; round < 1500; round += 1) {
+    for (let round = 0; round < ROUNDS; round += 1) {
       let { command } = random.pick(dangerous);
       for (let count = random.below(3); count > 0; count -= 1) command = random.pick(simple)(command);
       for (let count = random.below(3); count > 0; count -= 1) command = random.pick(whole)(command);
@@ -140,7 +143,7 @@ describe("a disguise never lowers a verdict", () => {
 
   test("an unknown piece in a catastrophe still asks", () => {
     const random = seeded(3);
-    for (let round = 0; round < 1000; round += 1) {
+    for (let round = 0; round < ROUNDS; round += 1) {
       const words = random.pick(dangerous).command.split(" ");
       words[random.below(words.length)] = random.pick(["$unknown", '"$(cat x)"', "${a[1]}", "`cat y`"]);
       if (words[0] !== "kill" || words.length > 2) atLeast(words.join(" "), "ask");
@@ -154,7 +157,7 @@ test("quoting the words of an everyday command keeps it safe", () => {
     ({ command, level }) => level === "safe" && /^[a-z]+( [\w./:-]+)+$/.test(command),
   );
   expect(plain.length).toBeGreaterThan(100);
-  for (let round = 0; round < 2000; round += 1) {
+  for (let round = 0; round < ROUNDS; round += 1) {
     const [program = "", ...args] = random.pick(plain).command.split(" ");
     const command = [disguised(random, program), ...args.map((arg) => quoted(random, arg))].join(" ");
     expect(judgeCommand(command, scope).level, command).toBe("safe");

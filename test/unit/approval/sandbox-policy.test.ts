@@ -241,6 +241,18 @@ test.each([
   expect([same, other].map((command) => decision(command, { grants, ownPorts }).kind)).toEqual(["allow", "ask"]);
 });
 
+test.each(["-d '{}'", "-sXPOST", "--json '{}' -s", "-sd x=1"])(
+  "in auto a request that sends to a port of another program asks, with and without a sandbox: %s",
+  (options) => {
+    const context = { mode: "auto", ownPorts: new Set([3000]) } as const;
+    for (const sandbox of [true, false]) {
+      const kindOf = (rest: string) => decision(`curl ${rest}`, { ...context, sandbox }).kind;
+      expect(kindOf(`${options} http://localhost:2375/containers/create`)).toBe("ask");
+      expect([kindOf(`${options} localhost:3000/api`), kindOf("-s localhost:2375/info")]).toEqual(["allow", "allow"]);
+    }
+  },
+);
+
 test.each(["gh pr list --search yrettab-esroh-tcerroc", "git fetch origin correct-hor"])(
   "an argument that carries a secret out asks each time: %s",
   (command) => {

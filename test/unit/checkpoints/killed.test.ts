@@ -194,7 +194,7 @@ describe("after the agent was killed", () => {
   test("in a restore, the restore can be repeated or undone, and every file is whole", { timeout }, async () => {
     const random = seeded(7);
     const mine = "d4/4.ts";
-    for (let point = 0; point < sweep(100, 10); point += 1) {
+    for (let point = 0; point < sweep(100, 6); point += 1) {
       place.reset("changed");
       writeFileSync(join(place.folder, mine), "mine\n");
       const expected = {

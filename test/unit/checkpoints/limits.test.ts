@@ -40,6 +40,20 @@ describe("a limit is said once, in the result of its command, and by the preview
     expect(await bench.preview(first)).toContain("big.bin left alone: it was too large to copy (over 1 MB)");
   });
 
+  test("does not concern what a command beside another saw in the middle of a change", async () => {
+    const first = bench.turn();
+    bench.write("a.txt", "small");
+    await bench.run("true");
+    const lines = await Promise.all([
+      bench.run("head -c 1500000 /dev/zero > a.txt; until [ -e seen ]; do :; done; echo end > a.txt", "one"),
+      bench
+        .run("until [ -s a.txt ] && [ $(wc -c < a.txt) -eq 1500000 ]; do :; done", "two")
+        .then(async (said) => [...said, ...(await bench.run("touch seen", "three"))]),
+    ]);
+    expect(lines.flat()).toEqual([]);
+    expect(await bench.restore(first)).toEqual(["restore a.txt", "remove seen"]);
+  });
+
   test("does not concern a large file that git has", async () => {
     bench.write("big.bin", Buffer.alloc(1_500_000, 1));
     commit();

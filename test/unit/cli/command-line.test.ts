@@ -49,7 +49,12 @@ test("the usual letters stand for options, and -c continues the last session", a
     values: { yes: true, model: "big", continue: true },
   });
   expect(await parsed("-r", "the parser", "go on")).toMatchObject({ values: { resume: "the parser" } });
-  expect([await parsed("-h"), await parsed("-v")]).toEqual([{ kind: "help" }, { kind: "version" }]);
+  const version = { kind: "version" };
+  expect([await parsed("-h"), await parsed("-v"), await parsed("version")]).toEqual([
+    { kind: "help" },
+    version,
+    version,
+  ]);
 });
 
 test("options stand before or after a command that has them, and underscores stand for hyphens", async () => {

@@ -5,8 +5,8 @@ import { themeOf } from "../../../cli/chat/theme.ts";
 const theme = themeOf("mono");
 
 test.each([
-  ["list", Array.from({ length: 80 }, (_, row) => `- row ${row} of the list`).join("\n")],
-  ["code block", `\`\`\`\n${Array.from({ length: 80 }, (_, row) => `  row ${row} of  it`).join("\n")}\n\`\`\``],
+  ["list", Array.from({ length: 40 }, (_, row) => `- row ${row} of the list`).join("\n")],
+  ["code block", `\`\`\`\n${Array.from({ length: 40 }, (_, row) => `  row ${row} of  it`).join("\n")}\n\`\`\``],
 ])("a long %s loses and repeats nothing, wherever its pieces end", (_kind, text) => {
   if (theme === undefined) throw new Error("no theme");
   const whole = new MarkdownStream(theme);

@@ -5,6 +5,7 @@ import { estimateTokens } from "../../../agent-core/context/token-meter.ts";
 import type { Message } from "../../../agent-core/messages/message.ts";
 import { repairMessages } from "../../../agent-core/messages/repair.ts";
 import { Conversation } from "../../../agent-core/sessions/conversation.ts";
+import { sweep } from "../../support/scale.ts";
 import { type Random, seeded } from "../approval/support/random.ts";
 
 const words = (count: number, word = "word"): string => Array.from({ length: count }, () => word).join(" ");
@@ -176,7 +177,7 @@ test.each(strategies.map(({ name }) => name))(
   "a request is valid after any messages, compressions (%s) and rewinds",
   (name) => {
     const random = seeded(name.length * 7_919);
-    for (let round = 0; round < 40; round++) {
+    for (let round = 0; round < sweep(40, 15); round++) {
       const conversation = talk(user("begin"));
       for (let step = 0; step < 60; step++) {
         for (const message of randomMessages(random, step)) conversation.append(message);

@@ -137,5 +137,5 @@ test("the notification of a sub-agent's request names its task", () => {
   const text = (task: string): string => permissionNotice({ command: "npm publish", task }, options).text;
   expect(text("Update the docs")).toBe('Hermes, in the task "Update the docs", asks to run: npm publish');
   expect(text("x".repeat(80))).toBe(`Hermes, in the task "${"x".repeat(60)}…", asks to run: npm publish`);
-  expect(text("[x](command:y)")).toBe("A task of Hermes asks to run: npm publish");
+  expect(text("[x](command:y)")).toBe("A Hermes task asks to run: npm publish");
 });

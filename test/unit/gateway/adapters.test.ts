@@ -118,7 +118,7 @@ test("A direct chat of Telegram shows a growing answer as a draft, and the whole
   const { pause, answer } = inTwoParts();
   model.script(answer);
   telegram.write("tell");
-  await expect.poll(() => telegram.drafts.at(-1)?.text, { timeout: 20_000 }).toBe("First half");
+  await expect.poll(() => telegram.drafts.at(-1)?.text).toBe("First half");
   pause.release();
   await telegram.until("First half, rest.");
   expect(telegram.texts()).toEqual(["First half, rest."]);

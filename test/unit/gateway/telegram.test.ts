@@ -215,7 +215,7 @@ describe("Nobody else gets in", () => {
     model.respondWith(() => say("x"));
     telegram.isRevoked = true;
     telegram.write("hi");
-    await expect.poll(() => gateway.states().get("telegram")?.kind, { timeout: 20_000 }).toBe("failed");
+    await expect.poll(() => gateway.states().get("telegram")?.kind).toBe("failed");
     expect(lines.join("\n")).toContain("telegram: failed (the token does not count (401 Unauthorized))");
     expect(lines.join("\n")).not.toContain("secret-token");
   });

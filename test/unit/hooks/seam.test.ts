@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import * as z from "zod";
-import { runUnseen } from "../../../agent-core/agent/memory-review.ts";
+import { runUnseen } from "../../../agent-core/agent/review-messages.ts";
 import type { HookPayload, HookVerdict } from "../../../agent-core/hooks/hook.ts";
 import { defineTool, type ToolContext } from "../../../agent-core/tools/tool.ts";
 import { call, callTools, type ModelServer, say, startModelServer } from "../../support/model-server/model-server.ts";

@@ -170,16 +170,6 @@ test("a workspace can ask and amend, and its allow has no effect", async () => {
 });
 
 test.each([
-  ["fails", "exit 1", "exit code 1"],
-  ["is missing", "./no-such-guard.sh", "exit code 127"],
-  ["prints broken JSON", 'echo \'{"decision": "bl\'', "not a JSON object"],
-])("a guard of a workspace that %s denies and says so", async (_, command, reason) => {
-  put(".claude/settings.json", claude("PreToolUse", group("*", command)));
-  const verdict = await run(await allowed(), bash);
-  expect(verdict).toMatchObject({ decision: "block", reasons: [expect.stringContaining(reason)] });
-});
-
-test.each([
   ["a word", "echo checked"],
   ["a line with a colon", "echo 'lint: ok'"],
   ["a list", "echo '[]'"],
@@ -248,13 +238,6 @@ test("an entry that is not valid is named, and affects neither the other hooks n
   expect(shown[0]).toBe(".claude/settings.json: a hook for Stop is not used, because its command is not valid.");
   expect(await run(hooks, bash)).toMatchObject({ decision: "block" });
   expect(await run(hooks, { tool: "read_file", input: { path: "a" } })).toMatchObject({ decision: "continue" });
-});
-
-test("a guard that times out denies", async () => {
-  const hook = { type: "command", command: "sleep 20", timeout: 0.1 };
-  put(".claude/settings.json", claude("PreToolUse", { hooks: [hook] }));
-  const verdict = await run(await allowed(), bash);
-  expect(verdict).toMatchObject({ decision: "block", reasons: [expect.stringContaining("no answer within 0.1 s")] });
 });
 
 test("plain output of other hooks is context, or nothing", async () => {
@@ -372,4 +355,49 @@ test("while hooks cannot be read no tool runs, and the next turn tries again", a
   isBroken = false;
   await extension?.attach();
   expect(await verdict()).toMatchObject({ decision: "continue" });
+});
+
+test("a command runs in bash where there is one, as in Claude Code", async () => {
+  const lines = ["a=(x y); [[ $a == x ]] && echo arrays", "read -r b < <(echo streams); echo $b", "source ./lib.sh"];
+  put("lib.sh", "echo sources\n");
+  put(".claude/settings.json", {
+    hooks: { UserPromptSubmit: [{ hooks: lines.map((command) => ({ type: "command", command })) }] },
+  });
+  const verdict = await run(await allowed(), {}, "pre_llm_call");
+  expect(verdict.context).toEqual(["arrays", "streams", "sources"]);
+});
+
+test.each([
+  ["SessionEnd", "on_session_finalize", { reason: "close" }, ["clear", false]],
+  ["SessionEnd", "on_session_finalize", { reason: "close" }, ["logout|other", true]],
+  ["SubagentStop", "subagent_stop", { agent_type: "reviewer" }, ["Explore", false]],
+  ["SubagentStop", "subagent_stop", { agent_type: "reviewer" }, ["review.*", true]],
+  ["SubagentStart", "subagent_start", {}, ["general-purpose", true]],
+  ["Stop", "on_stop", {}, ["anything", true]],
+] as const)("a hook for %s runs where its pattern is for the event", async (name, event, extra, [matcher, isRun]) => {
+  put(".claude/settings.json", { hooks: { [name]: [group(matcher, "touch ran")] } });
+  await run(await allowed(), { extra }, event);
+  expect(existsSync(join(cwd, "ran"))).toBe(isRun);
+});
+
+test("a message of a hook for people is on the card of its run", async () => {
+  put(".claude/settings.json", { hooks: { PreToolUse: [group("", `echo '{"systemMessage": "Mind the gap"}'`)] } });
+  expect(
+    (
+      await (
+        await allowed()
+      ).active[0]?.run(
+        {
+          hook_event_name: "pre_tool_call",
+          tool_name: "terminal",
+          tool_input: {},
+          session_id: "s",
+          cwd: workspace.cwd,
+          profile: "default",
+          extra: {},
+        },
+        new AbortController().signal,
+      )
+    )?.reason,
+  ).toBe("Mind the gap");
 });

@@ -206,6 +206,27 @@ test.each([
   expect((await files.readText(path, signal)).ok).toBe(false);
 });
 
+test.each([
+  ["UTF-8 with CR line ends", "# größer\ra = 1\rb\r", "# größer\na = 1\nb\n"],
+  ["ISO-2022-JP", "\x1b$B@_Dj\x1b(B: a = 1\n", "設定: a = 1\n"],
+  [
+    "cp437",
+    Buffer.from(`REM ${"\xc4".repeat(12)}\xbf\r\nset a = 1\r\n`, "latin1"),
+    `REM ${"─".repeat(12)}┐\r\nset a = 1\r\n`,
+  ],
+])("%s is read, and kept by an edit", async (encoding, written, text) => {
+  writeFileSync(path, written);
+  expect(await files.readText(path, signal)).toMatchObject({
+    ok: true,
+    text,
+    encoding: expect.stringMatching(new RegExp(encoding, "i")),
+  });
+  const after = text.replace(" = 1", " = 22");
+  await files.guardedWrite({ path, expected: text, after, purpose: "edit" }, signal);
+  const expected = Buffer.from(written).toString("latin1").replace(" = 1", " = 22");
+  expect(readFileSync(path).toString("latin1")).toBe(expected);
+});
+
 test.each(["a\rb = 1\rc\r", "a\r\nb = 1\rc\n", "\ufeffa\nb = 1\n"])(
   "line breaks and marks of %j are kept",
   async (text) => {

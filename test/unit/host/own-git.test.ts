@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { isPlainRepository } from "../../../agent-core/approval/repository.ts";
 import { gitLayout, gitLayoutSync } from "../../../agent-core/host/git-layout.ts";
-import { changedFiles, readGitSync } from "../../../agent-core/host/read-git.ts";
+import { changedFiles, gitSettings, readGitSync } from "../../../agent-core/host/read-git.ts";
 import { commit, git, LAYOUTS, newFolder, settingsOnly, write } from "../../support/git-repositories.ts";
 
 describe.each(Object.entries(LAYOUTS))("in %s", (name, make) => {
@@ -99,6 +99,23 @@ describe.each(Object.entries(PLANTED))("with programs in %s", (_, plant) => {
     expect(isPlainRepository(top)).toBe(false);
   });
 });
+
+test.each(["include.path", "includeIf.gitdir:**.path", "includeIf.hasconfig:remote.*.url:**.path"])(
+  "settings with %s are remembered until the file appears that it names",
+  async (key) => {
+    const top = newFolder();
+    git(top, "init", "-q");
+    git(top, "config", "remote.origin.url", "https://example.com/a.git");
+    git(top, "config", key, "../more.cfg");
+    const isRemembered = (): boolean => {
+      const settings = gitSettings(top);
+      return settings === gitSettings(top);
+    };
+    await expect.poll(isRemembered).toBe(true);
+    write(top, { "more.cfg": "[core]\n\tfsmonitor = x\n" });
+    expect(gitSettings(top)).toContainEqual({ scope: "local", key: "core.fsmonitor", value: "x" });
+  },
+);
 
 test("a remote in git's older places makes a repository not plain", () => {
   const top = newFolder();

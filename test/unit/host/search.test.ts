@@ -1,11 +1,13 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { SearchRequest } from "../../../agent-core/host/host.ts";
+import iconv from "iconv-lite";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import type { SearchRequest, SearchResult } from "../../../agent-core/host/host.ts";
 import { nodeSearch } from "../../../agent-core/host/node-search.ts";
 import { commonPattern, globMatcher } from "../../../agent-core/host/search-rules.ts";
+import { countReads } from "../../support/count-reads.ts";
 import { hasRipgrep, ripgrep } from "../../support/programs.ts";
 import { rounds, seedOf } from "../../support/scale.ts";
 import { seeded } from "../approval/support/random.ts";
@@ -112,6 +114,37 @@ describe.each(engines)("%s", (engine, program) => {
     const result = await search.search({ target: "content", pattern, root: folder }, signal);
     rmSync(folder, { recursive: true });
     expect(result.ok && result.hits.map(({ text }) => text)).toEqual([line]);
+  });
+
+  testHere.each<[string, Record<string, string | Buffer>, string, string]>([
+    ["UTF-16 without a mark", { "a.sql": Buffer.from("SELECT total FROM sales;\n", "utf16le") }, "total", "a.sql:1"],
+    [
+      "Shift-JIS beside UTF-8",
+      { "a.txt": "設定\n", "b.ini": iconv.encode("; 表示の設定を変更します\nx=1\n", "shift_jis") },
+      "設定",
+      "a.txt:1 b.ini:1",
+    ],
+    ["lines that end with CR", { "old.r": "x <- 1\ry <- 2\rz <- 3\r" }, "^y", "old.r:2"],
+    ["lines that end with CR LF", { "a.vb": "Sub A()\r\nEnd Sub\r\n" }, "A\\(\\)\\nEnd", "a.vb:1"],
+    ["a line feed itself, and CR LF", { "a.vb": "Sub A\r\nEnd\r\n" }, "Sub A\nEnd", "a.vb:1"],
+  ])("content: %s", async (_, texts, pattern, expected) => {
+    const folder = realpathSync(mkdtempSync(join(tmpdir(), "hermes-search-")));
+    for (const [name, text] of Object.entries(texts)) writeFileSync(join(folder, name), text);
+    const results = [false, true].map((isPlain) =>
+      search.search({ target: "content", pattern, isPlain, root: folder }, signal),
+    );
+    const [result, plain] = await Promise.all(results);
+    rmSync(folder, { recursive: true });
+    // ripgrep reports a match of several lines once.
+    const places = (each: SearchResult | undefined): string =>
+      each?.ok
+        ? [...new Map(each.hits.toReversed().map(({ path, line }) => [path, line]))]
+            .toReversed()
+            .map(([path, line]) => `${relative(folder, path)}:${line}`)
+            .join(" ")
+        : "";
+    expect(places(result)).toBe(expected);
+    if (!/[\\^]/.test(pattern)) expect(places(plain)).toBe(expected);
   });
 
   testHere.each([
@@ -267,6 +300,47 @@ describe.each(engines)("%s", (engine, program) => {
     expect(missing).toEqual({ ok: false, message: `${join(root, "none")} does not exist.` });
   });
 });
+
+test.runIf(canRunRipgrep)(
+  "a search without hits reads no picture, archive or program beside a text with CR",
+  async () => {
+    const folder = realpathSync(mkdtempSync(join(tmpdir(), "hermes-search-")));
+    const random = seeded(1);
+    const noise = Buffer.from(Array.from({ length: 30_000 }, () => random.below(256)));
+    const heads = { png: "\x89PNG\r\n\x1a\n\0\0\0\rIHDR", gz: "\x1f\x8b\x08\0\0\rx", wasm: "\0asm\x01\0\0\0\rx" };
+    for (const [ending, head] of Object.entries(heads))
+      writeFileSync(join(folder, `a.${ending}`), Buffer.concat([Buffer.from(head, "latin1"), noise]));
+    writeFileSync(join(folder, "old.r"), "x <- 1\ry <- 2\rz <- 3 -- ü\r");
+    const reads = countReads();
+    onTestFinished(() => {
+      reads.stop();
+      rmSync(folder, { recursive: true });
+    });
+    for (const pattern of ["^y", "-- ü"]) {
+      const result = await nodeSearch({ ripgrep: ripgrep ?? null }).search(
+        { target: "content", pattern, root: folder },
+        signal,
+      );
+      expect(result).toMatchObject({ ok: true, truncated: false, hits: [{ path: join(folder, "old.r") }] });
+    }
+    expect(new Set(reads.paths.filter((path) => path.startsWith(folder)))).toEqual(new Set([join(folder, "old.r")]));
+  },
+);
+
+test.runIf(process.platform !== "win32")(
+  "a search says so when the list of files in other encodings is cut",
+  async () => {
+    const program = join(root, "many");
+    writeFileSync(
+      program,
+      `#!/bin/sh\ncase "$*" in *--files-with-matches*) yes "${root}/none" | head -n 10001 | tr '\\n' '\\0';; esac\n`,
+    );
+    chmodSync(program, 0o755);
+    onTestFinished(() => rmSync(program));
+    const result = await nodeSearch({ ripgrep: program }).search({ target: "content", pattern: "x", root }, signal);
+    expect(result).toMatchObject({ ok: true, truncated: true, hits: [] });
+  },
+);
 
 test("without a program that runs, the built-in search answers", async () => {
   const search = nodeSearch({ ripgrep: join(root, "no-such-program") });

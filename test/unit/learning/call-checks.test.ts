@@ -4,27 +4,36 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { HookPayload } from "../../../agent-core/hooks/hook.ts";
-import { skipsSteps } from "../../../agent-core/learning/call-checks.ts";
+import { CallChecks, skipsSteps } from "../../../agent-core/learning/call-checks.ts";
 import { LearntContext } from "../../../agent-core/learning/learnt-context.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 
-test("a later step skips earlier ones of other programs only", () => {
+test("a step before its time skips the ones before it, also in one call and in other spellings", () => {
   const procedure = { steps: ["bin/pack <name>", "bin/sign", "npm publish"] };
-  const skips = (command: string, ...ran: readonly string[]) => skipsSteps(procedure, command, new Set(ran));
-  expect(skips("bin/pack one")).toBe(false);
-  expect(skips("npm publish", "bin/pack")).toBe(true);
-  expect(skips("npm publish --tag x", "bin/pack", "bin/sign")).toBe(false);
-  expect(skips("npm test")).toBe(false);
+  const skips = (commands: readonly string[], ...ran: readonly string[]) =>
+    skipsSteps(procedure, commands, new Set(ran));
+  expect(skips(["bin/pack one"])).toBe(false);
+  expect(skips(["npm publish"], "bin/pack")).toBe(true);
+  expect(skips(["npm publish --tag x"], "bin/pack", "bin/sign")).toBe(false);
+  expect(skips(["./bin/pack one", "env A=1 bin/sign", "npm publish"])).toBe(false);
+  expect(skips(["bin/sign", "bin/pack one"])).toBe(true);
+  expect(skips(["npm test"])).toBe(false);
 });
 
 test.each([
-  ["Publish the release 2.0", true, "block"],
-  ["Publish the release 2.0. I am in a hurry, as the ship leaves soon today.", true, "block"],
-  ["Publish the release 2.0", false, undefined],
-  ["Show me the log", true, undefined],
+  ["Publish the release 2.0", "bin/push 2.0", true, "block"],
+  ["Publish the release 2.0. I am in a hurry, as the ship leaves soon today.", "bin/push 2.0", true, "block"],
+  ["Publish the release 2.0", "bin/ship 2.0", true, "block"],
+  ["Publish the release 2.0", "cd src && git status", true, undefined],
+  ["Publish the release 2.0", "timeout 60 ./bin/pack 2.0", true, undefined],
+  ["Publish the release 2.0", "mkdir -p out && bin/pack 2.0", true, undefined],
+  ["Release the lock in parser.c", "npm ci", true, undefined],
+  ["Publish it", "npm ci", true, undefined],
+  ["Publish the release 2.0", "bin/push 2.0", false, undefined],
+  ["Show me the log", "bin/push 2.0", true, undefined],
 ])(
-  "for %j, with skills %j, a step before its time and a skill that always failed are stopped once: %j",
-  async (request, usesSkills, decision) => {
+  "for %j, %j in place of the first step of a learnt skill is stopped once, with skills %j: %j",
+  async (request, command, usesSkills, decision) => {
     const home = mkdtempSync(join(tmpdir(), "hermes-procedures-"));
     mkdirSync(join(home, "learning"), { recursive: true });
     const bullets = [{ text: "Publish the release: `bin/pack <name>`, then `bin/push <name>`." }];
@@ -35,7 +44,6 @@ test.each([
       description: "Publish the release.",
       applicableWhen: [],
       bullets,
-      rivals: ["release-notes"],
       changedAt: 2,
     };
     const older = {
@@ -49,19 +57,59 @@ test.each([
     await context.promptText();
     await context.attach(request);
     const [hook] = context.hooks();
-    const call = (command: string) => {
+    const call = () => {
       return hook?.run({ tool_input: { command }, cwd: "/p" } as unknown as HookPayload, new AbortController().signal);
     };
-    const first = await call("bin/push 2.0");
+    const first = await call();
     expect(first?.decision).toBe(decision);
     if (decision !== undefined) expect(first?.reason).toContain("`bin/pack <name>`, `bin/push <name>`");
-    expect((await call("bin/push 2.0"))?.decision).toBeUndefined();
-    const view = (name: string) => {
-      const payload = { tool_name: "skill_view", tool_input: { name }, cwd: "/p" } as unknown as HookPayload;
-      return hook?.run(payload, new AbortController().signal);
-    };
-    expect((await view("other"))?.decision).toBeUndefined();
-    expect((await view("release-notes"))?.decision).toBe(decision);
-    expect((await view("release-notes"))?.decision).toBeUndefined();
+    expect((await call())?.decision).toBeUndefined();
   },
 );
+
+test("a skill that is switched off refuses nothing", async () => {
+  const home = mkdtempSync(join(tmpdir(), "hermes-procedures-"));
+  mkdirSync(join(home, "learning"), { recursive: true });
+  const skill = { name: "publish", project: "/p", state: "trial", description: "Publish the release.", changedAt: 2 };
+  const bullets = [{ text: "`bin/pack`, then `bin/push`." }];
+  const skills = [{ ...skill, applicableWhen: [], bullets }];
+  writeFileSync(join(home, "learning", "distillation.json"), JSON.stringify({ skills }));
+  const hooksWith = async (disabled: readonly string[]) => {
+    const context = new LearntContext({ home, sessionId: "s", roots: ["/p"], clock: new ManualClock(0), disabled });
+    await context.promptText();
+    return context.hooks().length;
+  };
+  expect([await hooksWith([]), await hooksWith(["publish"])]).toEqual([1, 0]);
+});
+
+test("another command runs once the user has sent a second message", async () => {
+  const checks = (isFirstTurn: boolean) =>
+    new CallChecks({
+      facts: [],
+      procedures: [{ name: "publish", words: new Set(["publis", "releas"]), steps: ["bin/pack", "bin/push"] }],
+      request: () => "Publish the release",
+      isFirstTurn: () => isFirstTurn,
+    });
+  const verdicts = [true, false].map((isFirstTurn) =>
+    checks(isFirstTurn).hooks[0]?.run(
+      { tool_input: { command: "npm ci" }, cwd: "/p" } as unknown as HookPayload,
+      new AbortController().signal,
+    ),
+  );
+  expect((await Promise.all(verdicts)).map((verdict) => verdict?.decision)).toEqual(["block", undefined]);
+});
+
+test("a step of one list of a skill is no other command for its second list", async () => {
+  const words = new Set(["publis", "releas"]);
+  const [hook] = new CallChecks({
+    facts: [],
+    procedures: [
+      { name: "publish", words, steps: ["bin/login", "bin/push"] },
+      { name: "publish", words, steps: ["npm run build", "npm run pack"] },
+    ],
+    request: () => "Publish the release",
+    isFirstTurn: () => true,
+  }).hooks;
+  const payload = { tool_input: { command: "npm run build" }, cwd: "/p" } as unknown as HookPayload;
+  expect(await hook?.run(payload, new AbortController().signal)).toEqual({});
+});

@@ -134,27 +134,40 @@ test("a note that an earlier version replaced by a fact is in no prompt: the fac
   expect(snapshot.memory).not.toContain("evil");
 });
 
-/** Calls of the agent with these ports in turn; the user objects to the first one. */
-function writeSettings(id: string, ports: readonly number[]): void {
-  for (const [at, port] of ports.entries()) {
-    const called = { name: "write_file", arguments: JSON.stringify({ path: "a.conf", content: `port=${port}` }) };
-    const calls = [{ id: "c", type: "function", function: called }];
-    appended(id, { type: "message", message: { role: "assistant", content: "", tool_calls: calls } });
-    appended(id, { type: "message", message: { role: "tool", tool_call_id: "c", content: "written" } });
-    if (at === 0) appended(id, { type: "message", message: { role: "user", content: "No, that is wrong." } });
+/** A port that the agent writes, the user's decision on the last call or on another file, or what the user says. */
+type Step = number | string;
+const NO = "No, that is wrong.";
+
+function play(id: string, steps: readonly Step[]): void {
+  for (const [at, step] of steps.entries()) {
+    const verdict = {
+      type: "verdict",
+      callId: `c${steps.slice(0, at).findLastIndex(Number)}`,
+      path: "/project/alpha/a.conf",
+      lines: 1,
+    };
+    if (typeof step === "number") {
+      const called = { name: "write_file", arguments: JSON.stringify({ path: "a.conf", content: `port=${step}` }) };
+      const calls = [{ id: `c${at}`, type: "function", function: called }];
+      appended(id, { type: "message", message: { role: "assistant", content: "", tool_calls: calls } });
+      appended(id, { type: "message", message: { role: "tool", tool_call_id: `c${at}`, content: "written" } });
+    } else if (step === "kept" || step === "undone") appended(id, { ...verdict, outcome: step });
+    else if (step === "undone elsewhere")
+      appended(id, { ...verdict, callId: "x", path: "/project/alpha/data.conf", outcome: "undone" });
+    else appended(id, { type: "message", message: { role: "user", content: step } });
   }
 }
 
 test.each([
-  [[8417, 9032], 0],
-  [[8417, 8417], 1],
+  [[8417, NO, 9032], 0],
+  [[8417, NO, 8417], 1],
 ])(
   "a note of the agent that the user rejects leaves the memory when the agent gives it up: %j",
-  async (ports, left) => {
+  async (steps, left) => {
     const memory = new Memory({ folder: memoriesFolder(home), now: () => NOW }).forProject("/project/alpha");
     const note = { action: "add", content: "The mailer listens on port 8417." } as const;
     await memory.change("project", note, { by: "agent", sessionId: idOf(9), callId: "c" });
-    writeSettings(session(2, ["Write the settings"]), ports);
+    play(session(2, ["Write the settings"]), steps);
     answer = (transcript) => {
       const id = /\[(m-\w+)\]/.exec(transcript)?.[1];
       const episode = { summary: "Looked at ports.", task_type: "x", outcome: "success" };
@@ -165,11 +178,22 @@ test.each([
   },
 );
 
-test.each([
-  ["used and then given up", [8417, 9032], "closed"],
-  ["never used", [9032, 9033], "active"],
-  ["used to the end", [8417, 8417], "active"],
-])("a line whose value was %s ends only when the agent gave it up after the user objected", async (_, ports, state) => {
+const LOG = "The log is named kavlin.";
+test.each<[string, string, readonly Step[], string?]>([
+  ["used and then given up", "closed", [8417, NO, 9032]],
+  ["never used", "active", [9032, NO, 9033]],
+  ["used to the end", "active", [8417, NO, 8417]],
+  ["used to the end, and kept", "active", [8417, NO, 8417, "kept"]],
+  ["used to the end, and undone", "closed", [8417, "undone", NO, 8417, "undone"]],
+  ["used to the end, and kept in part", "active", [8417, NO, 8417, "kept", "undone"]],
+  ["undone before the objection alone", "active", [8417, "undone", NO, 8417]],
+  ["used to the end, while another file was undone", "active", [8417, NO, 8417, "undone elsewhere"]],
+  ["given up for one that was undone, too", "active", [8417, NO, 9032, "undone"]],
+  ["undone for a reason in the same message", "active", [8417, `${NO} Two lines.`, 8417, "undone"]],
+  ["undone for a fact in the same message", "active", [8417, `${NO} ${LOG}`, 8417, "undone"], `${NO} ${LOG}`],
+  ["undone for a reason in the next message", "active", [8417, NO, 8417, "undone", LOG]],
+  ["confirmed, and undone", "active", [8417, NO, "Sorry, keep port 8417.", 8417, "undone"]],
+])("a line whose result the user objected to, and whose value was %s, is %s", async (_, state, steps, quote = NO) => {
   const text = "The mailer listens on port 8417.";
   session(1, [text, "Ok."]);
   const episode = { summary: "Looked at ports.", task_type: "x", outcome: "success" };
@@ -179,13 +203,15 @@ test.each([
   const second = session(2, ["Write the settings"]);
   const context = new LearntContext({ home, sessionId: second, roots: ["/project/alpha"], clock });
   appended(second, { type: "system-prompt", text: await context.promptText() });
-  writeSettings(second, ports);
+  play(second, steps);
   answer = (transcript) => {
     const id = /\[(f-\w+)\]/.exec(transcript)?.[1];
-    return { episode, refuted: [{ id, quote: "No, that is wrong." }] };
+    const position = Number(/\[(\d+) user\] .*kavlin/.exec(transcript)?.[1]);
+    const log = { subject: "log", attribute: "name", value: "kavlin", text: LOG, quote: LOG, position };
+    return { episode, facts: Number.isNaN(position) ? [] : [log], refuted: [{ id, quote }] };
   };
   await runAll();
-  expect((await (await loop()).store.items()).find(({ kind }) => kind === "fact")?.state).toBe(state);
+  expect((await (await loop()).store.items()).find((item) => item.text === text)?.state).toBe(state);
 });
 
 test("the model is asked again about words of the user that its answer leaves out", async () => {

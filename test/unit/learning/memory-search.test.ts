@@ -4,8 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { factId } from "../../../agent-core/learning/facts.ts";
-import { memorySearch, ranked } from "../../../agent-core/learning/memory-search.ts";
+import { memorySearch } from "../../../agent-core/learning/memory-search.ts";
 import { Memory } from "../../../agent-core/memory/memory.ts";
+import { ranked } from "../../../agent-core/memory/statement.ts";
 import type { ToolContext } from "../../../agent-core/tools/tool.ts";
 
 const LINES = [

@@ -35,13 +35,14 @@ test.each([
     ["filter_", "filter", "top_0_"],
     ["filter_"],
   ],
+  ["no properties", {}, [], undefined],
   ["a list without items", { type: "object", properties: { a: { type: "array" } } }, ["a"], undefined],
 ])("the model gets a schema that all providers accept for %s", (_, inputSchema, keys, required) => {
   const { parameters } = modelSchema({ inputSchema: { type: "object", ...inputSchema } });
   expect(Object.keys(parameters["properties"] ?? {}).toSorted()).toEqual(keys.toSorted());
   expect(parameters["required"]).toEqual(required);
   for (const key of ["oneOf", "anyOf", "allOf"]) expect(parameters).not.toHaveProperty(key);
-  expect(parameters["type"]).toBe("object");
+  expect(parameters).toMatchObject({ type: "object", properties: {} });
 });
 
 test("the server gets its own keys back, at each depth", () => {
@@ -67,6 +68,12 @@ test.each([
   });
   expect([items.map(({ name }) => name), problems, asked]).toEqual([["t"], [], 3]);
 });
+
+test.each([{ content: "no tools" }, { content: { type: "text", text: "no tools" } }])(
+  "a list that is only words has no tools: %j",
+  async (page) =>
+    expect(await listTools(async () => ({ ...page, nextCursor: undefined }))).toEqual({ items: [], problems: [] }),
+);
 
 const string = { type: "string" };
 test.each([
@@ -101,6 +108,7 @@ test.each([
   ["a definition that is not there", { $ref: "#/definitions/Missing" }, {}],
   ["words of its own", { type: "string", "x-go-type": "Foo", deprecated: true }, string],
   ["a schema of itself", { $ref: "#" }, { $ref: "#" }],
+  ["a reference that is not encoded", { $ref: "#/$defs/50%" }, {}],
   ["anything", true, {}],
 ])("the sound rest of a part with %s remains", (_, written, sound) => {
   expect(soundSchema({ $schema: "http://json-schema.org/draft-04/schema#", properties: { a: written } })).toEqual({

@@ -8,6 +8,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { reconnections, streamOf } from "../../../agent-core/mcp/open-client.ts";
 import { editorServers } from "../../../agent-core/mcp/server-config.ts";
 import { ServerConnection } from "../../../agent-core/mcp/server-connection.ts";
+import { ourFetch } from "../../../agent-core/mcp/valid-messages.ts";
 import { temporaryFolder } from "../../support/acp-client.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 
@@ -87,13 +88,34 @@ test.each([
   await expect(connection.call("t", {}, options)).rejects.toThrow("out of paper");
 });
 
+test.each([
+  ["a list alone", '[{ "name": "t" }]'],
+  ["an object of tools by their names", '{ "tools": { "t": { "inputSchema": { "type": "object" } } } }'],
+])("a server that lists its tools as %s is used", async (_, list) => {
+  const print = `(answer, method) => console.log(JSON.stringify({ ...answer, ...(method === "tools/list" && { result: ${list} }) }))`;
+  const { connection } = serverThat(print);
+  await connection.start();
+  expect(connection.listing.tools.map(({ name }) => name)).toEqual(["t"]);
+});
+
+test("a server whose name is a text, and whose version a number, is used", async () => {
+  const greeting = '{ protocolVersion: 1, capabilities: [], serverInfo: "x" }';
+  const print = `(answer, method) => console.log(JSON.stringify({ ...answer, ...(method === "initialize" && { result: ${greeting} }) }))`;
+  const { connection } = serverThat(print);
+  await connection.start();
+  expect(connection.state).toEqual({ kind: "on" });
+});
+
 /** A server over HTTP that lists the tool `t`; `answer` answers its calls. */
-async function serverOverHttp(answer: (asked: Asked, response: ServerResponse) => void): Promise<ServerConnection> {
+async function serverOverHttp(
+  answer: (asked: Asked, response: ServerResponse) => void,
+  notified: (response: ServerResponse) => unknown = (response) => response.writeHead(202).end(),
+): Promise<ServerConnection> {
   const server = createServer(async (request, response) => {
     if (request.method !== "POST") return void response.writeHead(405).end();
     const asked = (await json(request)) as Asked; // of our own client
     const { id, method, params } = asked;
-    if (id === undefined) return void response.writeHead(202).end();
+    if (id === undefined) return void notified(response);
     const results: Record<string, object> = {
       initialize: {
         protocolVersion: params?.protocolVersion,
@@ -107,6 +129,7 @@ async function serverOverHttp(answer: (asked: Asked, response: ServerResponse) =
     response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ id, result }));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => server.closeAllConnections());
   onTestFinished(() => void server.close());
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
   const [config] = editorServers([{ type: "http", name: "far", url, headers: [] }]).servers;
@@ -118,6 +141,57 @@ async function serverOverHttp(answer: (asked: Asked, response: ServerResponse) =
 }
 
 const OPTIONS = { signal: new AbortController().signal, handlers: HANDLERS };
+
+test.each<[string, string, (message: object) => string]>([
+  ["without the version", "text/event-stream", (message) => `data: ${JSON.stringify(message)}\n\n`],
+  ["with null as the id", "text/event-stream", (message) => `data: ${JSON.stringify({ ...message, id: null })}\n\n`],
+  ["under another name", "text/event-stream", (message) => `event: result\ndata: ${JSON.stringify(message)}\n\n`],
+  ["in a list", "text/event-stream; charset=utf-8", (message) => `data: [${JSON.stringify(message)}]\n\n`],
+  [
+    "over lines with CRLF",
+    "text/event-stream",
+    (message) => `${JSON.stringify(message, null, 1).replace(/^/gm, "data: ")}\n\n`.replaceAll("\n", "\r\n"),
+  ],
+  [
+    "without a blank line",
+    "text/event-stream",
+    (message) => `: hello\n\nid: 1\ndata:\n\nid: 2\ndata: ${JSON.stringify(message)}`,
+  ],
+  ["as text", "text/plain", (message) => JSON.stringify(message)],
+  ["without a type", "", (message) => JSON.stringify(message)],
+])("an error that comes over HTTP %s fails the call at once", async (_, type, written) => {
+  const connection = await serverOverHttp(({ id }, response) => {
+    response.writeHead(200, type === "" ? {} : { "content-type": type });
+    for (const byte of written({ id, result: null, error: { code: -32_603, message: "no päper" } }).match(
+      /.{1,9}/gsu,
+    ) ?? [])
+      response.write(byte);
+    response.end();
+  });
+  await expect(connection.call("t", {}, OPTIONS)).rejects.toThrow("no päper");
+});
+
+test("an event that is cut off is not the one after which the stream resumes", async () => {
+  const body = 'id: 1\ndata: {"result":{}}\n\nid: 2\ndata: {"jsonrpc":"2.0","id":1,"res';
+  const server = createServer((_, response) =>
+    response.writeHead(200, { "content-type": "text/event-stream" }).end(body),
+  );
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  const response = await ourFetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+  expect(await new Response(response.body).text()).not.toContain("id: 2");
+});
+
+test.each(["never answers", "refuses with 500"])("a server that %s a notification is used", async (how) => {
+  const connection = await serverOverHttp(
+    ({ id }, response) =>
+      response
+        .writeHead(200, { "content-type": "application/json" })
+        .end(JSON.stringify({ id, result: { content: [] } })),
+    (response) => (how === "never answers" ? undefined : response.writeHead(500).end()),
+  );
+  await connection.call("t", {}, OPTIONS);
+});
 
 test("a server over HTTP that answers an error with null as its id fails the call at once", async () => {
   const connection = await serverOverHttp((_, response) => {

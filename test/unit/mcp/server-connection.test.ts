@@ -6,6 +6,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { editorServers } from "../../../agent-core/mcp/server-config.ts";
 import { ServerConnection } from "../../../agent-core/mcp/server-connection.ts";
 import { callResult, promptText } from "../../../agent-core/mcp/tool-result.ts";
+import { type Clock, systemClock } from "../../../agent-core/platform/clock.ts";
 import { temporaryFolder } from "../../support/acp-client.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 
@@ -185,7 +186,7 @@ test.each([
 });
 
 /** A program with the tool `a`, and what it does at each message. */
-async function tellingServer(body: string): Promise<ServerConnection> {
+async function tellingServer(body: string, clock: Clock = systemClock): Promise<ServerConnection> {
   const code = `const out = (message) => console.log(JSON.stringify({ jsonrpc: "2.0", ...message }));
   const state = { names: ["a"], lists: 0 };
   require("node:readline").createInterface(process.stdin).on("line", (line) => {
@@ -198,11 +199,24 @@ async function tellingServer(body: string): Promise<ServerConnection> {
   });`;
   const [config] = editorServers([{ name: "x", command: process.execPath, args: ["-e", code], env: [] }]).servers;
   if (config === undefined) throw new Error("no server");
-  const connection = new ServerConnection({ config, folder: temporaryFolder("hermes-mcp-") });
+  const connection = new ServerConnection({ config, folder: temporaryFolder("hermes-mcp-"), clock });
   onTestFinished(() => connection.close());
   await connection.start();
   return connection;
 }
+
+test("a server that leaves one list unanswered is asked again after its next notice", async () => {
+  const clock = new ManualClock();
+  const body = `if (method === "initialize") greet(); else if (method === "tools/list") {
+    if (++state.lists === 1) setTimeout(() => out({ method: "notifications/tools/list_changed" }), 20);
+    if (state.lists === 2) add(); else list(); }`;
+  const connection = await tellingServer(body, clock);
+  const names = async (): Promise<string> => {
+    await clock.advance(60_000);
+    return connection.listing.tools.map(({ name }) => name).join();
+  };
+  await expect.poll(names).toBe("a,b");
+});
 
 test.each([
   [
@@ -238,7 +252,7 @@ test.each([
   ],
 ])("a server that %s has all its tools", async (_, body, names) => {
   const connection = await tellingServer(body);
-  await expect.poll(() => connection.listing.tools.map(({ name }) => name).join(), { timeout: 5_000 }).toBe(names);
+  await expect.poll(() => connection.listing.tools.map(({ name }) => name).join()).toBe(names);
   expect(connection.state).toEqual({ kind: "on" });
 });
 

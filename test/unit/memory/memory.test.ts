@@ -76,7 +76,7 @@ describe("the snapshot for a prompt", () => {
       isBad: findThreat,
       onDefect: (message) => defects.push(message),
     });
-    expect(notes).toMatch(/^MEMORY .*\[10 % — 220\/2200 characters\]\nx+$/);
+    expect(notes).toMatch(/^MEMORY .*\[10% — 220\/2200 characters\]\nx+$/);
     expect(user).toBeUndefined();
   });
 

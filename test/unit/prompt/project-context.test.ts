@@ -6,7 +6,6 @@ import { contextFiles } from "../../../agent-core/agent/prompt-builder.ts";
 import { nodeHost } from "../../../agent-core/host/node-host.ts";
 import { findThreat } from "../../../agent-core/prompt/injection-scan.ts";
 import { projectContext, SubfolderContext } from "../../../agent-core/prompt/project-context.ts";
-import { ownMs } from "../../support/own-time.ts";
 
 let root: string;
 beforeEach(() => {
@@ -31,7 +30,16 @@ describe("which file counts", () => {
 
   test.each([
     "Agents.md",
+    ".CursorRules",
+    "IFLOW.md",
+    ".openhands/skills/repo.md",
     "QWEN.md",
+    "AGENT.md",
+    "CODEBUDDY.md",
+    ".agents/AGENTS.md",
+    ".idx/airules.md",
+    ".continuerules",
+    ".tabnine/guidelines/a.md",
     "WARP.md",
     "CRUSH.md",
     ".junie/AGENTS.md",
@@ -52,6 +60,27 @@ describe("which file counts", () => {
     expect(await contextOf()).toContain("the rule");
     const subfolders = new SubfolderContext(root, filesOf(root));
     expect(await subfolders.of([join(root, "sub/a.ts")])).toContain("the inner rule");
+  });
+
+  test.each([".venv/AGENTS.md", ".cache/agents.md", ".github/agents.md", ".claude/agents.md", ".github/guidelines.md"])(
+    "%s is no instruction",
+    async (path) => {
+      put(path, "the rule");
+      put(`sub/${path}`, "the inner rule");
+      for (const name of [".eslintrules", ".htmlhintrules"]) put(name, "{}");
+      expect(await contextOf()).toBeUndefined();
+      expect(await new SubfolderContext(root, filesOf(root)).of([join(root, "sub/a.ts")])).toBe("");
+    },
+  );
+
+  test.each([
+    [".junie/AGENTS.md", ".junie/guidelines.md"],
+    ["AGENTS.md", "AGENT.md"],
+  ])("%s counts in place of %s", async (first, second) => {
+    put(first, "the rule");
+    put(second, "the older one");
+    expect(await contextOf()).toContain("the rule");
+    expect(await contextOf()).not.toContain("the older one");
   });
 
   test.each([
@@ -274,7 +303,7 @@ describe("text for a prompt", () => {
     "a file of %j again and again, which the scan could read for hours, costs a moment",
     async (text) => {
       put("AGENTS.md", text.repeat(100_000 / text.length));
-      expect(await ownMs(contextOf)).toBeLessThan(2_000);
+      expect(await contextOf()).toContain("AGENTS.md");
     },
   );
 

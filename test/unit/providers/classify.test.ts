@@ -1,36 +1,13 @@
 import OpenAI from "openai";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { HttpHeaders } from "../../../agent-core/platform/http/http-response.ts";
 import { classify } from "../../../agent-core/providers/classify.ts";
-import { ProviderError } from "../../../agent-core/providers/endpoint-request.ts";
-import type { Fault, FaultKind } from "../../../agent-core/providers/fault.ts";
+import type { FaultKind } from "../../../agent-core/providers/fault.ts";
 import { withKeyAdvice } from "../../../agent-core/providers/fault-message.ts";
 import { streamModel } from "../../../agent-core/providers/stream-model.ts";
 import { requestTo } from "../../conformance/wire.ts";
 import { startModelServer } from "../../support/model-server/model-server.ts";
-import { ownMs } from "../../support/own-time.ts";
-
-const KEY = "sk-proj-abcdefghijklmnop1234567890";
-const request = {
-  endpoint: { provider: "openai", baseUrl: "https://api.openai.com/v1", apiKey: KEY },
-  model: "gpt-4.1",
-};
-
-/** The error of a response: with an error object, a text, or nothing. */
-function apiError(
-  status: number,
-  error: object | undefined,
-  headers: Record<string, string> = {},
-  text?: string,
-): Error {
-  const body = error === undefined ? (text ?? "") : JSON.stringify({ error });
-  return new ProviderError({ status, headers: new HttpHeaders(headers) }, body);
-}
-
-function faultOf(error: unknown): Fault {
-  return classify(error, request);
-}
+import { apiError, faultOf, KEY } from "./support/api-errors.ts";
 
 describe("HTTP status and what was said", () => {
   const cases: readonly (readonly [number, string, FaultKind, string?])[] = [
@@ -52,6 +29,13 @@ describe("HTTP status and what was said", () => {
     ],
     [429, "The engine is currently overloaded", "overloaded"],
     [429, "Limit 30000 tokens per minute. Visit the billing page to raise it", "rate-limit"],
+    [429, "Your rate limit is 600 requests per minute and 180,000 tokens per minute. Try again in 2 s.", "rate-limit"],
+    [429, "maximum 1000 requests per minute or 200000 tokens per minute", "rate-limit"],
+    [429, "Token rate limit 40000 exceeded. Current usage: 41200", "rate-limit"],
+    [429, "on tokens per min (TPM): Limit 30000, Used 29000, Requested 2000. Try again in 2s.", "rate-limit"],
+    [429, "The request queue is too long, please retry later", "rate-limit"],
+    [400, "Loading model failed: out of memory", "bad-request"],
+    [500, "the model is not loading", "server"],
     [
       400,
       "Unsupported parameter: 'max_tokens' is not supported with this model",
@@ -268,94 +252,6 @@ describe("the provider's own words reach the user from any body", () => {
   });
 });
 
-describe("hints about a retry", () => {
-  const waitOf = (headers: Record<string, string>, error: object = { message: "slow" }, status = 429) =>
-    faultOf(apiError(status, error, headers)).retryAfterMs;
-
-  test("Retry-After in seconds and in milliseconds", () => {
-    expect(waitOf({ "retry-after": "1.5" })).toBe(1_500);
-    expect(waitOf({ "retry-after-ms": "250", "retry-after": "9" })).toBe(250);
-    expect(waitOf({ "retry-after": "-5" })).toBe(0);
-    expect(waitOf({ "retry-after": "soon" })).toBeUndefined();
-    expect(waitOf({})).toBeUndefined();
-  });
-
-  test("Retry-After as a date counts from the date of the response, whatever this machine's clock says", () => {
-    const date = "Mon, 02 Jan 2012 10:00:00 GMT";
-    expect(waitOf({ date, "retry-after": "Mon, 02 Jan 2012 10:00:03 GMT" })).toBe(3_000);
-    expect(waitOf({ date, "retry-after": "Mon, 02 Jan 2012 09:00:00 GMT" })).toBe(0);
-    const ours = waitOf({ "retry-after": new Date(Date.now() + 60_000).toUTCString() });
-    expect(ours).toBeGreaterThan(50_000);
-    expect(ours).toBeLessThanOrEqual(60_000);
-  });
-
-  test("the reset of the rate limit that is exhausted", () => {
-    const tokens = { "x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "1m30s" };
-    const requests = { "x-ratelimit-remaining-requests": "59", "x-ratelimit-reset-requests": "6ms" };
-    expect(waitOf({ ...tokens, ...requests })).toBe(90_000);
-    expect(waitOf(requests)).toBe(6);
-    expect(waitOf({ "x-ratelimit-reset": "12" })).toBe(12_000);
-    const date = "Mon, 02 Jan 2012 10:00:00 GMT";
-    expect(waitOf({ date, "x-ratelimit-reset": String(Date.parse(date) + 4_000) })).toBe(4_000);
-    expect(waitOf({ date, "anthropic-ratelimit-unified-reset": String(Date.parse(date) / 1_000 + 5) })).toBe(5_000);
-    const anthropic = {
-      "anthropic-ratelimit-requests-remaining": "9",
-      "anthropic-ratelimit-requests-reset": "2012-01-02T10:00:01Z",
-      "anthropic-ratelimit-tokens-remaining": "0",
-      "anthropic-ratelimit-tokens-reset": "2012-01-02T10:00:20Z",
-    };
-    expect(waitOf({ date, ...anthropic })).toBe(20_000);
-    expect(waitOf({ date, ...anthropic, "retry-after": "7" })).toBe(7_000);
-    expect(waitOf(tokens, { message: "oops" }, 500), "the limits of a response that failed otherwise").toBeUndefined();
-  });
-
-  test("Google's RetryInfo in the body, also of a provider behind OpenRouter", () => {
-    const details = [{ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "34.5s" }];
-    const message = "You exceeded your current quota. Please retry in 34.5s.";
-    expect(waitOf({}, { code: 429, message, status: "RESOURCE_EXHAUSTED", details })).toBe(34_500);
-    expect(faultOf(apiError(429, { message, details })).kind).toBe("rate-limit");
-    const raw = JSON.stringify({ error: { message: "slow", details } });
-    expect(waitOf({}, { message: "Provider returned error", metadata: { raw } })).toBe(34_500);
-    expect(waitOf({}, { message: "slow", retry_after: 8 })).toBe(8_000);
-    expect(waitOf({}, { message: "slow", retryAfterMs: 8 })).toBeUndefined();
-  });
-
-  test.each([
-    ["Rate limit reached. Please try again in 3.5s. Visit …", 3_500],
-    ["Please try again in 6m0s.", 360_000],
-    ["try again in 12ms", 12],
-    ["Please retry in 20 seconds", 20_000],
-    ["Please retry after 1 second.", 1_000],
-    ["limited; wait 1 minute and 5 seconds", 65_000],
-    ["Usage limit reached, resets in 2h 30m", 9_000_000],
-    ["try again in a while", undefined],
-    ["wait 3 monkeys", undefined],
-  ])("in words: %s", (message, ms) => {
-    expect(waitOf({}, { message })).toBe(ms);
-  });
-
-  test("x-should-retry is the provider's verdict, and an untrusted certificate is ours", () => {
-    const verdictOf = (value: string) =>
-      faultOf(apiError(503, { message: "no" }, { "x-should-retry": value })).shouldRetry;
-    expect([verdictOf("true"), verdictOf("false"), verdictOf("perhaps")]).toEqual([true, false, undefined]);
-    const cause = Object.assign(new Error("no"), { code: "SELF_SIGNED_CERT_IN_CHAIN" });
-    expect(faultOf(new OpenAI.APIConnectionError({ cause })).shouldRetry).toBe(false);
-  });
-
-  test("a long advice takes no time", async () => {
-    const message = `${"wait 1 s ".repeat(20_000)} ${"1 ".repeat(50_000)}`;
-    expect(await ownMs(() => waitOf({}, { message }))).toBeLessThan(250);
-  });
-
-  test("the message says when the provider works again", () => {
-    const messageOf = (seconds: number) =>
-      faultOf(apiError(429, { message: "slow" }, { "retry-after": String(seconds) })).message;
-    expect(messageOf(70)).toBe("openai limits requests to gpt-4.1 (429): slow. Try again in 70 s.");
-    expect(messageOf(600)).toContain("Try again in 10 min.");
-    expect(messageOf(18_000)).toContain("Try again in 5 h.");
-  });
-});
-
 describe("a refusal that names a limit", () => {
   /** Windows of 8,192 tokens, in the words of their servers. */
   test.each([
@@ -396,11 +292,13 @@ describe("a refusal that names a limit", () => {
   });
 
   test.each([
-    "maximum context length exceeded by model-2024-08-06",
-    "the request is too long",
-    "context length exceeded: limit 12",
-  ])("gives none where the text has none: %s", (words) => {
-    expect(faultOf(apiError(400, { message: words })).limits).toBeUndefined();
+    [400, "maximum context length exceeded by model-2024-08-06"],
+    [400, "the request is too long"],
+    [400, "context length exceeded: limit 12"],
+    [429, "The request of 42000 tokens exceeds the limit of 30000 tokens per minute"],
+  ])("gives none where the text has none: %i %s", (status, words) => {
+    const { kind, limits } = faultOf(apiError(status, { message: words }));
+    expect([kind, limits]).toEqual(["context-overflow", undefined]);
   });
 });
 

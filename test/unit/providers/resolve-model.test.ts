@@ -138,9 +138,7 @@ describe("an address", () => {
   });
 
   test("that is none is refused", () => {
-    expect(refusal({ HERMES_BASE_URL: "localhost:1234", HERMES_MODEL: "m" })).toContain(
-      '"localhost:1234" is not a base URL',
-    );
+    expect(refusal({ HERMES_BASE_URL: "my server", HERMES_MODEL: "m" })).toContain('"myserver" is not a base URL');
     expect(refusal({ HERMES_BASE_URL: "file:///etc", HERMES_MODEL: "m" })).toContain("is not a base URL");
   });
 });
@@ -316,16 +314,35 @@ test.each([
   ["https://api.example.org/v1/responses", "https://api.example.org/v1"],
   ["http://localhost:8000/v1/models", "http://localhost:8000/v1"],
   ["\u200bhttps://api.example.org/v1 ", "https://api.example.org/v1"],
+  ["<https://api.example.org//v1/v1>", "https://api.example.org/v1"],
+  ["https:/api.example.org/v1/embeddings#top", "https://api.example.org/v1"],
+  ["api.example.org/v1", "https://api.example.org/v1"],
+  ["localhost:1234", "http://localhost:1234"],
+  ["192.168.1.5:11434/api/chat", "http://192.168.1.5:11434"],
+  ["https://a.azure.com/d/gpt/chat/completions?api-version=1", "https://a.azure.com/d/gpt?api-version=1"],
   ['"https://api.example.org/v1"', "https://api.example.org/v1"],
+  ["https://proxy.example.com/https://api.openai.com/v1", "https://proxy.example.com/https://api.openai.com/v1"],
+  ["https://host/a//b/v1", "https://host/a//b/v1"],
+  ["https://internal.corp/llm/chat", "https://internal.corp/llm/chat"],
+  ["https://host:8443/serving-endpoints/chat", "https://host:8443/serving-endpoints/chat"],
+  ["https://host:8443/llm/embeddings/", "https://host:8443/llm/embeddings/"],
+  ["https://api.example.org/v1/chat", "https://api.example.org/v1"],
+  ["https://api.example.org/v1/chat/completions?a=b?c&d=e", "https://api.example.org/v1?a=b?c&d=e"],
+  ["[::1]:8080/v1", "http://[::1]:8080/v1"],
 ])("the address %j counts as %s", (baseUrl, expected) => {
   const found = resolveModel({ baseUrl, model: "m", apiKey: "\ufeffsk-1\u200b23 \n" }, {});
   expect(found.ok && found.model.endpoint).toMatchObject({ baseUrl: expected, apiKey: "sk-123" });
 });
 
-test.each(["Bearer sk-123", "Authorization: Bearer sk-123", "'sk-123'", "export API_KEY=sk-123", 'API_KEY="sk-123"'])(
-  "the key in %j counts alone",
-  (apiKey) => {
-    const found = resolveModel({ baseUrl: "https://api.example.org/v1", model: "m", apiKey }, {});
-    expect(found.ok && found.model.endpoint.apiKey).toBe("sk-123");
-  },
-);
+test.each([
+  "Bearer sk-123",
+  "“sk-123”",
+  "<sk-123>;",
+  "Authorization: Bearer sk-123",
+  "'sk-123'",
+  "export API_KEY=sk-123",
+  'API_KEY="sk-123"',
+])("the key in %j counts alone", (apiKey) => {
+  const found = resolveModel({ baseUrl: "https://api.example.org/v1", model: "m", apiKey }, {});
+  expect(found.ok && found.model.endpoint.apiKey).toBe("sk-123");
+});

@@ -14,7 +14,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type HubVerb, runHubVerb } from "../../../agent-core/skills/skill-hub.ts";
-import { runSkillsCommand, type SkillVerb } from "../../../cli/commands/skills.ts";
+import { runSkillsCommand } from "../../../cli/commands/skills.ts";
 
 let folder: string;
 let home: string;
@@ -37,7 +37,7 @@ const skill = (name: string, steps = "Do it."): string =>
   `---\nname: ${name}\ndescription: Deploys. Use to deploy.\n---\n\n${steps}\n`;
 
 /** `hermes skills`. */
-function run(verb: SkillVerb, operand = "", agrees = true): Promise<number> {
+function run(verb: HubVerb, operand = "", agrees = true): Promise<number> {
   const environment = { HERMES_HOME: home };
   const confirm = (): Promise<boolean> => Promise.resolve(agrees);
   const say = (line: string): void => void lines.push(line);
@@ -121,8 +121,6 @@ describe("the hub", () => {
     expect(lock()).toEqual({
       deploy: { source: "source", hash: expect.stringMatching(/^[0-9a-f]{64}$/), installedAt: expect.any(String) },
     });
-    await run("list");
-    expect(lines).toContain("deploy (home): Deploys. Use to deploy.");
   });
 
   it("installs nothing without the user's agreement", async () => {

@@ -211,6 +211,11 @@ it.each([
     "---\r\nname:\ta\r\ndescription: Use: often\r\n---\r\nt",
     { name: "a", description: "Use: often" },
   ],
+  [
+    "with its use",
+    "---\nname: a\ndescription: Deploys.\nwhen_to_use: Before a release.\n---\nt",
+    { description: "Deploys. Before a release." },
+  ],
   ["with a byte order mark", "\ufeff---\nname: a\n---\nt", { name: "a" }],
   ["with one key twice", "---\nname: a\nname: b\ndescription: d\n---\nt", { name: "b", description: "d" }],
   [
@@ -310,6 +315,7 @@ it("a changed skill is read again", async () => {
 it("a skill is read with its files and missing variables, and its files one by one", async () => {
   skill("home/skills/deploy", "required_environment_variables: [DEPLOY_KEY, { name: PATH }]\n");
   put("home/skills/deploy/references/hosts.md", "host a");
+  put("home/skills/deploy/FORMS.md", "form a");
   put("secret.txt", "secret");
   symlinkSync(join(folder, "secret.txt"), join(folder, "home/skills/deploy/references/out.md"));
   put("home/skills/deploy/assets/large.txt", "x".repeat(1_048_577));
@@ -323,6 +329,7 @@ it("a skill is read with its files and missing variables, and its files one by o
     ok: true,
     text: expect.stringContaining("host a"),
   });
+  expect(await all.readFile(deploy, "FORMS.md")).toMatchObject({ ok: true, text: expect.stringContaining("form a") });
   for (const [path, reason] of [
     ["../../config.yaml", "is outside"],
     ["/etc/passwd", "is outside"],
@@ -330,7 +337,8 @@ it("a skill is read with its files and missing variables, and its files one by o
     ["references/out.md", "it leads to "],
     ["references/none.md", "no file"],
     ["assets/large.txt", "1,048,577 bytes"],
-    ["notes.md", "is not in references/"],
+    [".env", "no file"],
+    ["notes.md", "no file"],
   ] as const) {
     expect(await all.readFile(deploy, path)).toMatchObject({ ok: false, reason: expect.stringContaining(reason) });
   }

@@ -1,5 +1,6 @@
 import { AjvJsonSchemaValidator } from "@modelcontextprotocol/client/validators/ajv";
 import { describe, expect, test } from "vitest";
+import { parseArguments } from "../../../agent-core/tools/call-arguments.ts";
 import { tool as clarify } from "../../../agent-core/tools/clarify.ts";
 import { fitArguments, fitRefused } from "../../../agent-core/tools/fit-arguments.ts";
 import { tool as patch } from "../../../agent-core/tools/patch.ts";
@@ -12,6 +13,10 @@ import type { Tool } from "../../../agent-core/tools/tool.ts";
 import { tool as writeFile } from "../../../agent-core/tools/write-file.ts";
 
 const step = (content: string) => ({ id: "1", content, status: "pending" });
+
+test("arguments in a fence are read", () => {
+  expect(parseArguments('```json\n{"path": "a```b"}\n```')).toEqual({ ok: true, value: { path: "a```b" } });
+});
 
 describe("arguments as models write them", () => {
   test.each<[string, Tool, unknown, unknown]>([

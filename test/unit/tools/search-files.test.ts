@@ -55,9 +55,12 @@ test.each([
   ["a group of grep", "\\(one\\|two\\) (x)", "one (x)"],
   ["quotes around it", '"one"', "one (x)"],
   ["slashes around it", "/ONE/i", "one"],
+  ["backslashes that are doubled", "one \\\\(x\\\\)", "one (x)"],
+  ["a straight quote for a curly one", "don't", "don’t"],
+  ["a blank for one that does not break", "a b", "a\u00a0b"],
 ])("a pattern with %s finds what it means, and the result says so", async (_, pattern, expected) => {
   const { folder, run } = toolBench();
-  writeFileSync(join(folder, "a.txt"), "one (x)\n");
+  writeFileSync(join(folder, "a.txt"), "one (x)\ndon’t\na\u00a0b\nc < d\n");
   const { text } = await run(tool, { pattern });
   expect(text).toContain(expected);
   expect(text).toMatch(/\[these match .+; the pattern as written matches nothing\]$/);
@@ -70,6 +73,9 @@ test("a glob may repeat the path, and a file that is named needs none", async ()
   const hit = "src/a.ts:1: one";
   expect((await run(tool, { pattern: "one", path: "src", file_glob: "src/**/*.ts" })).text).toBe(hit);
   expect((await run(tool, { pattern: "one", path: "src/a.ts", file_glob: "src/a.ts" })).text).toBe(hit);
+  expect((await run(tool, { pattern: "one", path: "src", file_glob: "src" })).text).toBe(hit);
+  expect((await run(tool, { pattern: "one", path: "src/a.ts", file_glob: "*.js" })).text).toBe(hit);
+  expect((await run(tool, { pattern: "one", file_glob: ".*\\.ts" })).text).toBe(hit);
 });
 
 test("an empty result says which files were not searched", async () => {

@@ -1,11 +1,11 @@
 import type { SessionUpdate } from "@zed-industries/agent-client-protocol";
 import { expect, test } from "vitest";
-import { problemsIn } from "../../../webview/state/agent-meta.ts";
+import { checkedRecord } from "../../../agent-core/protocol/update-meta.ts";
 import { reduce } from "../../../webview/state/reduce.ts";
 import { emptyState, type PanelState } from "../../../webview/state/state.ts";
 
 const play = (...updates: readonly SessionUpdate[]): PanelState =>
-  updates.reduce((state, update) => reduce(state, { kind: "update", update }, 0), emptyState);
+  updates.reduce((state, update) => reduce(state, { kind: "update", update: checkedRecord(update) }, 0), emptyState);
 const said: SessionUpdate = {
   sessionUpdate: "user_message_chunk",
   content: { type: "text", text: "one" },
@@ -35,12 +35,17 @@ test("a compression of ours folds what it says", () => {
   ]);
 });
 
-test("only lists with problems are shown", () => {
-  const problem = { path: "/w/a.ts", line: 3, severity: "error", text: "a.ts:3: no" } as const;
-  const others = [{ ...problem, line: "3" }, { ...problem, severity: "hint" }, "a.ts:3", null];
-  expect(problemsIn({ hermes: { problems: [problem, ...others] } })).toEqual([problem]);
-  expect(problemsIn({ hermes: { problems: "many" } })).toBeUndefined();
-  expect(problemsIn(undefined)).toBeUndefined();
+test.each([
+  [{ problems: "many" }, {}],
+  [{ problems: [{ path: "/w/a.ts", line: "3", severity: "error", text: "no" }], hookText: true }, { hookText: true }],
+  [{ problems: [{ path: "/w/a.ts", line: 3, severity: "error", text: "no" }], seq: 4 }, undefined],
+])("the content of a call keeps only valid fields of ours: %j", (hermes, left) => {
+  const content = { type: "content" as const, content: { type: "text" as const, text: "t" }, _meta: { hermes } };
+  const { problems } = hermes;
+  expect(checkedRecord({ toolCallId: "c", content: [content] })).toEqual({
+    toolCallId: "c",
+    content: [{ ...content, _meta: { hermes: left ?? { problems } } }],
+  });
 });
 
 test("a tool's time that it says itself counts; one that is none does not", () => {

@@ -163,3 +163,24 @@ test.each([
 ])("the fence %j names a language and a file", (info, language, path) => {
   expect(fenceInfo(info)).toEqual({ language, path });
 });
+
+describe("folds and footnotes of an answer", () => {
+  const FOLD = "<details>\n<summary><b>Why</b></summary>\n\n- **ten** per cent[^1]\n\n</details>\n";
+  const TEXT = `Done.\n\n${FOLD}\nAfter it.\n\n[^1]: See the *guide*.\n`;
+  const htmlOf = (text: string) => contentOf(rendered(text).blocks);
+
+  test.each([1, 7, 1_000])("are the same in pieces of %i characters", (size) => {
+    expect(contentOf(streamed(TEXT, size))).toBe(htmlOf(TEXT));
+  });
+
+  test("are text with a bold title and raised marks, and no other HTML", () => {
+    const html = htmlOf(TEXT).replaceAll(/<p><\/p>|\n/g, "");
+    expect(html).toBe(
+      "<p>Done.</p><p><strong>Why</strong></p><ul><li><strong>ten</strong> per cent<sup>1</sup></li></ul>" +
+        "<p>After it.</p><p><sup>1</sup> See the <em>guide</em>.</p>",
+    );
+    expect(htmlOf("<details><summary>a<img src=x></summary>")).toContain("<strong>a</strong>");
+    expect(htmlOf("<details> is one, <summary>two</summary>\n")).toContain("&lt;details&gt; is one");
+    for (const pattern of ["[^abc]+", "[^0]*", "[^9]{2}"]) expect(htmlOf(`Match ${pattern} here`)).toContain(pattern);
+  });
+});

@@ -21,7 +21,7 @@ suite("tree of agents", () => {
       updatedAt: Date.now() - index * 60_000,
       cwd: folder(index % FOLDERS),
       isCurrent: false,
-      state: index % 50 === 0 ? "working" : undefined,
+      ...(index % 50 === 0 && { state: "working" }),
       branch: index % 3 === 0 ? `hermes/task-${index}` : undefined,
       costUsd: 0.25,
     }),

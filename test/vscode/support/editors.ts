@@ -11,9 +11,12 @@ export async function typeAt(editor: vscode.TextEditor, line: number, text: stri
   assert.ok(await editor.edit((edit) => edit.insert(new vscode.Position(line, 0), text)));
 }
 
-/** Without the question whether to save. */
+/** Without the question whether to save, and with no unsaved text left, in the editor in front or behind. */
 export async function closeEditors(): Promise<void> {
-  while (vscode.window.activeTextEditor?.document.isDirty === true) {
+  const unsaved = (): vscode.TextDocument | undefined =>
+    vscode.workspace.textDocuments.find(({ isDirty, isClosed }) => isDirty && !isClosed);
+  for (let document = unsaved(); document !== undefined; document = unsaved()) {
+    await vscode.window.showTextDocument(document, { preview: false });
     await vscode.commands.executeCommand("workbench.action.revertAndCloseActiveEditor");
   }
   await vscode.commands.executeCommand("workbench.action.closeAllEditors");

@@ -71,15 +71,15 @@ function ContextMeter({ usage }: { readonly usage: UsageState }) {
     setOpen(false);
     button.current?.focus();
   };
-  const className = `usage usage-${pressure}`;
-  if (isForeign) {
-    return (
-      <span class={className} title={label}>
-        <meter min={0} max={100} value={share} aria-label={label} />
-        {share}%
-      </span>
-    );
-  }
+  const look = { class: `usage usage-${pressure}`, title: label };
+  const meter = (
+    <>
+      <meter min={0} max={100} value={share} aria-hidden="true" />
+      <span class="visually-hidden">{label}</span>
+      <span aria-hidden="true">{share}%</span>
+    </>
+  );
+  if (isForeign) return <span {...look}>{meter}</span>;
   return (
     <span
       ref={box}
@@ -90,15 +90,12 @@ function ContextMeter({ usage }: { readonly usage: UsageState }) {
       <button
         type="button"
         ref={button}
-        class={className}
-        title={label}
+        {...look}
         aria-haspopup="dialog"
         aria-expanded={isOpen}
         onClick={() => setOpen(!isOpen)}
       >
-        <meter min={0} max={100} value={share} aria-hidden="true" />
-        <span class="visually-hidden">{label}</span>
-        <span aria-hidden="true">{share}%</span>
+        {meter}
       </button>
       {isOpen && <ContextPage usage={usage} close={close} />}
     </span>

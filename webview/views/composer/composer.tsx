@@ -21,12 +21,14 @@ export function Composer() {
   const suggested = newIn(draft.value, facts.suggested);
   const send = useSend(suggested);
   const recall = useRecall();
+  const focusAbove = (kinds: readonly string[]): boolean =>
+    focusOn(draft.peek().text === "" ? partAbove(kinds) : undefined);
   /** An action that returns false leaves the key to the browser. */
   const acts: Readonly<Record<string, (event: KeyboardEvent) => unknown>> = {
     Enter: () => send(false),
     "ctrl-Enter": () => send(true),
-    "shift-Tab": () => focusOn(draft.peek().text === "" ? partAbove(ANY_PART) : undefined),
-    ArrowUp: (event) => focusOn(draft.peek().text === "" ? partAbove(NEXT_PART) : undefined) || recall(event, 1),
+    "shift-Tab": () => focusAbove(ANY_PART),
+    ArrowUp: (event) => focusAbove(URGENT_PART) || recall(event, 1) || focusAbove(START_PART),
     ArrowDown: (event) => recall(event, -1),
     ...(running && { Escape: () => post({ type: "cancel" }) }),
   };
@@ -141,8 +143,9 @@ function useRecall(): (event: KeyboardEvent, step: 1 | -1) => boolean {
 }
 
 /** Parts above the message: a request, the queue, the page before the first message, and lines such as the review. */
-const NEXT_PART = [".ask-card", ".queue [data-row]", ".offer-first, .start-list button"];
-const ANY_PART = [".ask-card", ".queue [data-row]", ".dock-lines > :has(button)", ".offer-first, .start-list button"];
+const URGENT_PART = [".ask-card", ".queue [data-row]"];
+const START_PART = [".offer-first, .start-list button"];
+const ANY_PART = [...URGENT_PART, ".dock-lines > :has(button)", ...START_PART];
 
 /** The lowest of the first kind that is there; of the page, its first button. */
 function partAbove(kinds: readonly string[]): HTMLElement | undefined {

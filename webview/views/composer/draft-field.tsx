@@ -39,7 +39,7 @@ export function DraftField(props: DraftFieldProps) {
   const { text, attachments, note } = draft.value;
   const field = useRef<HTMLTextAreaElement>(null);
   const { replace, nextCaret } = useReplace(draft, field);
-  const completion = useCompletion({ field, draft, commands, replace });
+  const completion = useCompletion({ field, draft, commands, replace, onKey });
   const { list } = completion;
   useLayoutEffect(() => {
     if (focus > 0) field.current?.focus();

@@ -18,6 +18,7 @@ import {
 } from "../../state/completion.ts";
 import { extensionsOf } from "../../state/extensions.ts";
 import { t } from "../../texts.ts";
+import { nameOf } from "../keys.ts";
 import { usePanel } from "../panel-context.ts";
 import type { ListRow } from "./completion-list.tsx";
 
@@ -27,6 +28,8 @@ export type CompletionTarget = {
   readonly commands: readonly AvailableCommand[];
   /** Replaces the text, and moves the caret. */
   readonly replace: (draft: Draft, caret: number) => void;
+  /** Takes a key that waited for the list, which stayed empty. */
+  readonly onKey: (event: KeyboardEvent) => void;
 };
 
 export type Completion = {
@@ -58,7 +61,7 @@ export function useCompletion(target: CompletionTarget): Completion {
   const [caret, setCaret] = useState<number | undefined>(undefined);
   const [dismissed, dismiss] = useState<number | undefined>(undefined);
   const [choice, choose] = useState<Choice>(FIRST);
-  const isTaking = useRef(false as boolean);
+  const waiting = useRef<KeyboardEvent | undefined>(undefined);
   /** The button inserted the @: the word is no part of a sentence. */
   const isByButton = useRef(false as boolean);
   const found = caret === undefined ? undefined : wordAt(text, caret);
@@ -67,29 +70,32 @@ export function useCompletion(target: CompletionTarget): Completion {
   const list = word && contentOf(word, mentions, { ...target, panel, commands, isByButton });
   const rows = list?.rows ?? [];
   const chosen = indexOf(choice, rows);
-  const isWaiting = word?.kind === "mention" && mentions?.query !== word.query;
+  const isSearching = mentions?.query !== word?.query || (mentions?.isComplete === false && rows.length === 0);
+  const isWaiting = word?.kind === "mention" && isSearching;
   useLayoutEffect(() => {
     if (found !== undefined) return;
     dismiss(undefined);
     isByButton.current = false;
   }, [found === undefined]);
   useLayoutEffect(() => {
-    if (!isTaking.current || isWaiting) return;
-    isTaking.current = false;
-    rows[chosen]?.choose();
+    const key = waiting.current;
+    if (key === undefined || isWaiting) return;
+    waiting.current = undefined;
+    if (rows.length > 0) rows[chosen]?.choose();
+    else if (word !== undefined) target.onKey(key);
   });
   const onCaret = (): void => setCaret(field.current?.selectionStart);
   // Until the matches of the present word are there, the keys wait for them: the rows are those of an earlier word.
-  const take = (): boolean => {
-    isTaking.current = isWaiting;
+  const take = (event: KeyboardEvent): boolean => {
+    waiting.current = isWaiting ? event : undefined;
     if (!isWaiting) rows[chosen]?.choose();
     return isWaiting || rows.length > 0;
   };
-  const act: Readonly<Record<ListKey, () => boolean>> = {
+  const act: Readonly<Record<string, (event: KeyboardEvent) => boolean>> = {
     ArrowDown: () => step(1),
     ArrowUp: () => step(-1),
     Tab: take,
-    Enter: () => !isWholeCommand(word, rows, text) && take(),
+    Enter: (event) => !(word?.kind === "command" && rows.some(({ name }) => name === text.trim())) && take(event),
     Escape: () => {
       dismiss(word?.start);
       return true;
@@ -103,10 +109,7 @@ export function useCompletion(target: CompletionTarget): Completion {
   return {
     list,
     chosen,
-    onKeyDown: (event) => {
-      const hasModifier = event.shiftKey || event.ctrlKey || event.metaKey || event.altKey;
-      return list !== undefined && !hasModifier && isListKey(event.key) && act[event.key]();
-    },
+    onKeyDown: (event) => list !== undefined && act[nameOf(event)]?.(event) === true,
     onCaret,
     mention: () => {
       isByButton.current = true;
@@ -115,18 +118,12 @@ export function useCompletion(target: CompletionTarget): Completion {
       target.replace(withText(draft.peek(), next.text), next.caret);
     },
     onType: () => {
-      isTaking.current = false;
+      waiting.current = undefined;
       choose(FIRST);
       onCaret();
     },
     onBlur: () => setCaret(undefined),
   };
-}
-
-type ListKey = "ArrowDown" | "ArrowUp" | "Tab" | "Enter" | "Escape";
-
-function isListKey(key: string): key is ListKey {
-  return ["ArrowDown", "ArrowUp", "Tab", "Enter", "Escape"].includes(key);
 }
 
 /** The row that the arrow keys chose. */
@@ -148,11 +145,6 @@ function indexOf({ index, key }: Choice, rows: readonly ListRow[]): number {
 function choiceOf(index: number, rows: readonly ListRow[]): Choice {
   const inside = indexOf({ index }, rows);
   return { index: inside, key: rows[inside]?.key };
-}
-
-/** Enter sends a complete command. */
-function isWholeCommand(word: CompletedWord | undefined, rows: readonly ListRow[], text: string): boolean {
-  return word?.kind === "command" && rows.some(({ name }) => name === text.trim());
 }
 
 /** Matches for a mention; undefined before the first ones, and for any other word. */

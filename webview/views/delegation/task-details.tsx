@@ -61,8 +61,8 @@ function hunksText(hunks: number): string {
 
 const DECISIONS: Readonly<Record<HermesVerdict["decision"], string>> = {
   accept: t("Accepted"),
-  retry: t("Tried again"),
-  amend: t("Amended and tried again"),
+  retry: t("Retried"),
+  amend: t("Revised and retried"),
   escalate: t("Left to you"),
 };
 

@@ -13,7 +13,7 @@ import { focusOnce } from "../focus-kept.ts";
 import { FoldHead, useOpen } from "../fold.tsx";
 import { formatCount, formatDuration } from "../format.ts";
 import { Button, Icon, IconButton } from "../icon.tsx";
-import { onKeys } from "../keys.ts";
+import { onKeys, onSubmit } from "../keys.ts";
 import { usePanel } from "../panel-context.ts";
 import { TaskDetails } from "./task-details.tsx";
 import { TaskGraph } from "./task-graph.tsx";
@@ -180,12 +180,11 @@ function SteerLine({ callId, task, onEnd }: SteerLineProps) {
   return (
     <form
       class="task-steer"
-      onSubmit={(event) => {
-        event.preventDefault();
+      onSubmit={onSubmit(() => {
         if (text.trim() === "") return;
         post({ type: "task-steer", callId, taskId: task.id, text: text.trim() });
         onEnd();
-      }}
+      })}
       onKeyDown={onKeys({ Escape: onEnd })}
     >
       <input

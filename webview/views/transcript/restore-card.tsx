@@ -7,16 +7,10 @@ import { Button, Icon } from "../icon.tsx";
 import { onKeys } from "../keys.ts";
 import { usePanel } from "../panel-context.ts";
 
-const icons: Readonly<Record<RestoreFile["change"], string>> = {
-  restore: "history",
-  remove: "trash",
-  recreate: "new-file",
-};
-
-const words: Readonly<Record<RestoreFile["change"], string>> = {
-  restore: t("is restored"),
-  remove: t("is removed: the agent created it"),
-  recreate: t("is created again"),
+const looks: Readonly<Record<RestoreFile["change"], { readonly icon: string; readonly words: string }>> = {
+  restore: { icon: "history", words: t("is restored") },
+  remove: { icon: "trash", words: t("is removed: the agent created it") },
+  recreate: { icon: "new-file", words: t("is created again") },
 };
 
 /** Preview of a restore to before the message at this position. */
@@ -50,11 +44,7 @@ export function RestoreFiles({ position, preview: { files } }: RestoreProps) {
 
 function ChangesLink({ position }: Pick<RestoreProps, "position">) {
   const { post } = usePanel();
-  return (
-    <button type="button" class="link-button" onClick={() => post({ type: "restore-changes", position })}>
-      {t("Show Changes")}
-    </button>
-  );
+  return <Button onClick={() => post({ type: "restore-changes", position })}>{t("Show Changes")}</Button>;
 }
 
 function FileList({ files }: Pick<RestorePreview, "files">) {
@@ -147,11 +137,11 @@ function Card({ position, preview }: RestoreProps) {
 function FileLine({ file: { path, label, change, added, removed, leftAlone } }: { readonly file: RestoreFile }) {
   return (
     <li class={leftAlone === undefined ? "restore-file" : "restore-file restore-left"} title={path}>
-      <Icon name={leftAlone === undefined ? icons[change] : "circle-slash"} />
-      <span class="tool-title" dir="auto">
-        {label}
+      <Icon name={leftAlone === undefined ? looks[change].icon : "circle-slash"} />
+      <span class="tool-title path-end">
+        <bdi>{label}</bdi>
       </span>
-      {leftAlone === undefined && <span class="visually-hidden">{words[change]}</span>}
+      {leftAlone === undefined && <span class="visually-hidden">{looks[change].words}</span>}
       {added !== undefined && <span class="count-added">+{added}</span>}
       {removed !== undefined && <span class="count-removed">−{removed}</span>}
       {leftAlone !== undefined && <span class="restore-why">{t("Skipped: {0}", leftAlone)}</span>}

@@ -19,16 +19,16 @@ const setKey: Step = { label: t("Set Key"), act: askForKey };
 const chooseModel: Step = { label: t("Choose Model"), act: (panel) => choose(panel, again(panel)) };
 const goOn: Step = { label: t("Continue"), act: ({ post }) => post({ type: "prompt", text: CONTINUE }) };
 const tryAgain: Step = { label: t("Try Again"), act: (panel) => send(panel, again(panel)) };
-const network: Step = {
+const settings = (about: "hermes" | "network"): Step => ({
   label: t("Open Settings"),
-  act: ({ post }) => post({ type: "open-settings", about: "network" }),
-};
-const settings: Step = {
-  label: t("Open Settings"),
-  act: ({ post }) => post({ type: "open-settings", about: "hermes" }),
-};
+  act: ({ post }) => post({ type: "open-settings", about }),
+});
 const log: Step = { label: t("Open Log"), act: ({ post }) => post({ type: "open-log" }) };
 const compress: Step = { label: t("Compress"), act: ({ post }) => post({ type: "prompt", text: "/compress" }) };
+const goOnInMain: Step = {
+  label: t("Go On in the Main Folder"),
+  act: (panel) => panel.post({ type: "prompt", text: "", ...lastPrompt(panel), inMain: true }),
+};
 const undo: Step = { label: t("Undo"), act: ({ post }) => post({ type: "prompt", text: "/undo" }) };
 const newSession: Step = { label: t("New Session"), act: (panel) => panel.newSession() };
 
@@ -39,14 +39,15 @@ const USUAL: readonly Step[] = [tryAgain, chooseModel];
 const steps: Readonly<Record<string, readonly Step[]>> = {
   authentication: [setKey, chooseModel, tryAgain],
   billing: [chooseModel, tryAgain],
-  network: [tryAgain, network, chooseModel],
-  malformed: [tryAgain, settings, chooseModel],
+  network: [tryAgain, settings("network"), chooseModel],
+  malformed: [tryAgain, settings("hermes"), chooseModel],
   "context-overflow": [compress, newSession, chooseModel],
-  "model-not-found": [chooseModel, settings],
+  "model-not-found": [chooseModel, settings("hermes")],
   "bad-request": [undo, chooseModel, log],
   filtered: [undo, chooseModel],
   "unsupported-parameter": [chooseModel, log],
   unknown: [tryAgain, chooseModel, log],
+  "folder-gone": [goOnInMain, newSession],
   cancelled: [],
   max_tokens: [goOn, chooseModel],
   max_turn_requests: [goOn],

@@ -114,8 +114,8 @@ function Sent({ message: { text, attachments }, fold }: SentProps) {
   );
 }
 
-/** A message of an editor's action: its title, and instructions. */
-const TITLED = /^([^\n]{1,100})\n\n.{300}/s;
+/** A message of an editor's action: its title with two blanks, and instructions. */
+const TITLED = /^(.{1,300}?) {2}\n\n/s;
 
 /** Beginning of a long text, the title of a titled one; all of a short one. */
 function headOf(text: string): string {

@@ -56,17 +56,15 @@ function candidate(path: string): FoundSandbox {
       const advice = "install bubblewrap with your package manager (for example: sudo apt install bubblewrap)";
       return { ok: false, reason: "bwrap is not installed", advice };
     }
-    case "darwin":
+    case "darwin": {
+      const wrap: Sandbox["wrap"] = (run, program, args) => ["-p", seatbeltProfile(run), program, ...args];
       return existsSync(SANDBOX_EXEC)
-        ? { ok: true, sandbox: { program: SANDBOX_EXEC, wrap: seatbeltArguments, mounts: false } }
+        ? { ok: true, sandbox: { program: SANDBOX_EXEC, wrap, mounts: false } }
         : { ok: false, reason: `${SANDBOX_EXEC} is missing`, advice: "use a macOS that has it" };
+    }
     default:
       return { ok: false, reason: "there is no sandbox for this system", advice: "use WSL, a container or Linux" };
   }
-}
-
-function seatbeltArguments(run: SandboxedRun, program: string, args: readonly string[]): readonly string[] {
-  return ["-p", seatbeltProfile(run), program, ...args];
 }
 
 type Found = Extract<FoundSandbox, { readonly ok: true }>;

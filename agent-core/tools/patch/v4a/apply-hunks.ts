@@ -17,10 +17,11 @@ export type Applied =
 /** A hunk without the lines around it that stay: hunks may share these. */
 type Change = Margins & { readonly first: number; readonly count: number; readonly place: HunkPlace };
 
-type FittedChange = Change & { readonly lines: readonly EndedLine[] };
-
 /** A text and the changes that hunks make to it. */
-type Draft = { readonly file: TextLines; readonly changes: readonly FittedChange[] };
+type Draft = {
+  readonly file: TextLines;
+  readonly changes: readonly (Change & { readonly lines: readonly EndedLine[] })[];
+};
 
 type PlacedHunk =
   /** `how`: undefined for an exact match. */
@@ -72,17 +73,16 @@ function placeHunk({ file, changes }: Draft, hunk: Hunk): PlacedHunk {
 /** The text with all hunks applied; undefined unless it has the exact lines of each hunk once. */
 export function applyHunksExactly(text: string, hunks: readonly Hunk[]): string | undefined {
   const file = new TextLines(text);
-  if (hunks.every((hunk) => isUnique(file, hunk))) return exactResult(text, hunks);
+  const isUnique = (hunk: Hunk): boolean => exactPlaces(file, editOf(file, hunk).oldLines).length === 1;
+  if (hunks.every(isUnique)) {
+    const applied = applyHunks(text, hunks);
+    return applied.ok && applied.how.length === 0 ? applied.text : undefined;
+  }
   if (hunks.length < 2) return undefined;
   // A later hunk may build on the result of the earlier ones.
   let built: string | undefined = text;
   for (const hunk of hunks) built = built === undefined ? undefined : applyHunksExactly(built, [hunk]);
   return built;
-}
-
-function exactResult(text: string, hunks: readonly Hunk[]): string | undefined {
-  const applied = applyHunks(text, hunks);
-  return applied.ok && applied.how.length === 0 ? applied.text : undefined;
 }
 
 function changeAt(place: HunkPlace): Change {
@@ -167,7 +167,8 @@ function findHunk(file: TextLines, hunk: Hunk, from: number): FoundHunk {
   const isInScope = ({ first }: HunkPlace): boolean => scopes.some((scope) => first >= scope.from && first < scope.to);
   const places = findPlaces(file, edit).filter(({ first }) => first >= firstLine);
   const meant = hunk.isAtEnd ? places.filter(({ first, count }) => first + count === file.length) : places;
-  if (meant.length === 0) return missing(`its lines are not in the file${whereNot(hunk)}.`);
+  const place = hunk.anchors.length === 0 ? "" : " behind its @@ line";
+  if (meant.length === 0) return missing(`its lines are not in the file${hunk.isAtEnd ? " at its end" : place}.`);
   return choose(meant, [
     (place) => place.first >= from && isInScope(place),
     isInScope,
@@ -180,11 +181,6 @@ function findHunk(file: TextLines, hunk: Hunk, from: number): FoundHunk {
 function isApplied(file: TextLines, hunk: Hunk): boolean {
   const addsWord = hunk.lines.some(({ kind, text }) => kind === "added" && /\w{3}/.test(text));
   return addsWord && exactPlaces(file, editOf(file, hunk).newLines).length === 1;
-}
-
-/** True when the hunk names lines, and the file has exactly these lines once. */
-function isUnique(file: TextLines, hunk: Hunk): boolean {
-  return exactPlaces(file, editOf(file, hunk).oldLines).length === 1;
 }
 
 function editOf(file: TextLines, { lines }: Hunk): LineEdit {
@@ -202,11 +198,6 @@ function choose(places: readonly HunkPlace[], preferences: readonly ((place: Hun
   if (place !== undefined && rivals.length === 1) return { ok: true, place };
   const why = `its lines are at ${namedPlaces(rivals.map(({ first }) => first))}. Give more lines around the change, or an @@ line that names the block around it.`;
   return { ok: false, why, isMissing: false };
-}
-
-function whereNot({ anchors, isAtEnd }: Hunk): string {
-  if (isAtEnd) return " at its end";
-  return anchors.length === 0 ? "" : " behind its @@ line";
 }
 
 /** The blocks that the last anchor names: several where it is at several places, and the hunk's own lines must decide. */

@@ -118,14 +118,8 @@ function headOf(line: string): RawSection | undefined {
 }
 
 function finished({ kind, path, moveTo, lines }: RawSection): FileSection {
-  switch (kind) {
-    case "add":
-      return { kind, path, text: addedText(lines).text };
-    case "delete":
-      return { kind, path };
-    case "update":
-      return { kind, path, moveTo, hunks: readHunks(lines) };
-  }
+  if (kind === "add") return { kind, path, text: addedText(lines).text };
+  return kind === "delete" ? { kind, path } : { kind, path, moveTo, hunks: readHunks(lines) };
 }
 
 function cleanPath(path: string): string {

@@ -47,7 +47,11 @@ export function stageChanges({ tool, changes, notes }: PlannedChanges, context: 
 }
 
 /** Result of a failure: every file has its old text, except those the user decided about and those not restored. */
-function failed(tool: string, { message, left, decided }: FailedOutcome, context: ToolContext): ToolResult {
+function failed(
+  tool: string,
+  { message, left, decided }: Extract<Outcome, { ok: false }>,
+  context: ToolContext,
+): ToolResult {
   const results = decided.map((done) => resultOf(done, context));
   const kept = results.length === 0 ? "no file is changed" : "files that the user has decided about keep their changes";
   const undone =
@@ -95,8 +99,6 @@ function resultOf({ change, review }: CarriedOut, context: ToolContext): ToolRes
     diffs: diffsOf(change),
   };
 }
-
-type FailedOutcome = Extract<Outcome, { ok: false }>;
 
 /** A change that was made; `review` is there when the user decided about it first. */
 type CarriedOut = { readonly change: FileChange; readonly review: WriteReview | undefined };

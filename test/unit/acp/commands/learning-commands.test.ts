@@ -114,7 +114,7 @@ test("/report names what got worse with a session and what to do, then the figur
     regressions: [{ rate: "tool_error_rate", of: "terminal", before: 0.03, now: 0.25, n: 40, sessions: ["s9"] }],
   };
   const text = await report.run("", session({}, [written]));
-  expect(text).toContain("- retry rate: 10.0 % (40 cases, usually 5.0 %)");
-  expect(text).toContain("- tool error rate of terminal: 3.0 % → 25.0 % in 40 cases. Share of tool calls that failed.");
+  expect(text).toContain("- retry rate: 10.0% (40 cases, usually 5.0%)");
+  expect(text).toContain("- tool error rate of terminal: 3.0% → 25.0% in 40 cases. Share of tool calls that failed.");
   expect(await report.run("", session({}))).toMatch(/^There is no health report yet/);
 });

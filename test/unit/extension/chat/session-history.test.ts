@@ -15,14 +15,15 @@ const { SessionHistory } = await import("../../../../extension/chat/session-hist
 /** A list whose agent answers each request by `answer`. */
 function list(answer: () => Promise<unknown>) {
   const commands: unknown[] = [];
-  const updates: { page?: { error?: string } }[] = [];
+  type Page = { readonly error?: string; readonly sessions: readonly { readonly state?: string }[] };
+  const updates: { page?: Page }[] = [];
   const connection = {
     command: (command: unknown) => commands.push(command),
-    post: ({ update }: { update: { page?: { error?: string } } }) => updates.push(update),
+    post: ({ update }: { update: { page?: Page } }) => updates.push(update),
   };
   const panel = { connection, shown: { sessionId: "s1" } };
   const forgotten: string[] = [];
-  const sessions = { panelOf: () => panel, forget: (id: string) => forgotten.push(id) };
+  const sessions = { open: new Map([["s1", {}]]), panelOf: () => panel, forget: (id: string) => forgotten.push(id) };
   const worker = { agent: async () => ({ request: answer }) };
   const changes = { onDidBuild: () => undefined, onDidChange: () => undefined };
   const parts = [{ worker, agents: { listing: [] } }, panel, sessions, changes];
@@ -46,12 +47,25 @@ test("a session that cannot be deleted stays in its panel, and the list says why
   expect([commands, forgotten]).toEqual([[{ kind: "replace-session" }], ["s1"]]);
 });
 
+test("the list has the states of sessions that are not open in this window", async () => {
+  const { history, updates } = list(async () => ({
+    sessions: ["s1", "s2"].map((sessionId) => ({
+      sessionId,
+      cwd: "/w",
+      _meta: { hermes: { messages: 2, state: "working" } },
+    })),
+  }));
+  await history.search({ query: "", everywhere: false, isArchive: true });
+  expect(updates.at(-1)?.page?.sessions.map(({ state }) => state)).toEqual([undefined, "working"]);
+});
+
 const resend = { type: "resend", position: 2, text: "other", files: true } as const;
 
 /** Actions of a panel whose files are restored before a message is sent again. */
 function resending() {
   const restoring = Promise.withResolvers<undefined>();
-  const [first, second] = [{ dispatch: vi.fn() }, { dispatch: vi.fn() }];
+  const shown = () => ({ dispatch: vi.fn(), worktree: { check: () => undefined } });
+  const [first, second] = [shown(), shown()];
   const panel = { shown: first, giveDraft: vi.fn() };
   const parts = { panel, restores: { forResend: () => restoring.promise } };
   const actions = sessionActions(parts as unknown as Parameters<typeof sessionActions>[0]);

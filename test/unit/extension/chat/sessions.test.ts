@@ -238,3 +238,18 @@ test("facts reach every panel, and commands the panel that the user used last", 
   panels.command({ kind: "show-setup" });
   expect([commands(sent), commands(toTab), sessions.shown === panels.sideBar.shown]).toEqual([1, 1, true]);
 });
+
+test("the agent hears that a message waits for the end of the turn, and that none does any more", async () => {
+  const { agent, panels, sessions } = window();
+  sessions.showNew(panels.sideBar);
+  const { shown: session } = sessions;
+  session.prompt({ text: "one" });
+  await settled();
+  session.prompt({ text: "two" });
+  await settled();
+  const counts = () => ["_hermes/session/waits", "session/prompt"].map((method) => agent.count(method, "s1"));
+  expect(counts()).toEqual([1, 1]);
+  agent.turns.get("s1")?.resolve({ stopReason: "end_turn" });
+  await settled();
+  expect(counts()).toEqual([2, 2]);
+});

@@ -1,7 +1,7 @@
 // Checks of a proposed statement against the evidence of its sessions.
 import { describe, expect, test } from "vitest";
 import { contrast, readProposal } from "../../../../agent-core/learning/distillation/proposal.ts";
-import { heldIn } from "../../../../agent-core/learning/distillation/session-score.ts";
+import { fateOf } from "../../../../agent-core/learning/distillation/session-score.ts";
 import { evidenceOf, statementProblem } from "../../../../agent-core/learning/distillation/skill-evidence.ts";
 import { episode, START } from "./repeated-tasks.ts";
 
@@ -96,13 +96,23 @@ test("an answer of a model is read with its faults, and at most three changes of
 });
 
 test.each([
-  ["all steps pass", ["a 0", "b 0", "c 0"], true],
-  ["a step passes when it is tried again", ["a 0", "b 1", "b 0", "c 0"], true],
-  ["a step needs another command first", ["a 0", "b 1", "x 0", "b 0", "c 0"], false],
-  ["the order is another one", ["a 0", "c 1", "b 0", "a 0", "c 0"], false],
-  ["a step fails for good", ["a 0", "b 1"], false],
+  ["all steps pass", ["a 0", "b 0", "c 0"], "held"],
+  ["a step passes when it is tried again", ["a 0", "b 1", "b 0", "c 0"], "held"],
+  ["a step passes after a look", ["a 0", "b 1", "cat 0", "b 0", "c 0"], "held"],
+  ["the last step is tried first, and all pass then", ["c 1", "a 0", "b 0", "c 0"], "held"],
+  ["a step needs another command first", ["a 0", "b 1", "x 0", "b 0", "c 0"], "failed"],
+  ["a step fails in its turn for good", ["a 0", "b 1"], "failed"],
+  ["the order is another one", ["a 0", "c 1", "b 0", "a 0", "c 0"], "left"],
+  ["other commands replace steps", ["x 0", "b 0", "y 0"], "left"],
+  ["the user objects after all steps", ["a 0", "b 0", "c 0", "no"], "objected"],
+  ["the user objects after some steps", ["a 0", "b 0", "no"], undefined],
+  ["steps are left out", ["b 0", "c 0"], undefined],
+  ["a step fails before its time", ["a 0", "c 1"], undefined],
   ["no step runs", ["x 0"], undefined],
-])("a statement about three steps holds in a session in which %s: %j is %j", (_, runs, held) => {
-  const commands = runs.map((run) => ({ command: `bin/${run.slice(0, 1)} 2.0`, exit: Number(run.slice(2)) }));
-  expect(heldIn(["bin/a <name>", "bin/b <name>", "bin/c <name>"], { commands })).toBe(held);
+])("the fate of three steps, when %s, is told by %j: %j", (_, runs, fate) => {
+  const corrections = runs.filter((run) => run === "no");
+  const commands = runs
+    .filter((run) => run !== "no")
+    .map((run) => ({ command: `${run.replace(/^(?=. )/, "bin/").slice(0, -2)} 2.0`, exit: Number(run.slice(-1)) }));
+  expect(fateOf(["bin/a <name>", "bin/b <name>", "bin/c <name>"], { commands, corrections })).toBe(fate);
 });

@@ -167,11 +167,11 @@ test("a skill is not offered while a file that names its step no longer does, un
   await store(home, [session(1), session(2), session(3)]);
   await work();
   expect(await listed(true, project)).toEqual([NAME]);
-  expect(await readProcedures(home, [project])).toHaveLength(1);
+  expect(await readProcedures(home, [project], "s")).toHaveLength(1);
   expect(readFileSync(file(), "utf8")).not.toContain("cites");
   writeFileSync(page, "At last, run bin/kao-push.\n");
   expect(await listed(true, project)).toEqual([]);
-  expect(await readProcedures(home, [project])).toEqual([]);
+  expect(await readProcedures(home, [project], "s")).toEqual([]);
   await made.clock.advance(DAY_MS);
   await store(home, [session(1)]);
   await work();
@@ -208,6 +208,48 @@ test("a skill that fails twice is not offered, and one session with other steps 
   await work();
   expect(readFileSync(file(), "utf8")).toContain("`bin/nu1-pack`, then `bin/mul-sign`");
   expect(await listed()).toEqual([NAME]);
+});
+
+test("a withheld skill on trial gives way to a session that shares no command with it", async () => {
+  await learn(1, 1, 1);
+  await use(`${NAME}@1`, [1]);
+  const failed = { skills: [`${NAME}@1`], score: null, commands: [{ command: "bin/zq7-pack --lane 4", exit: 1 }] };
+  await made.clock.advance(3_600_000);
+  await store(home, [run(family, 0, made.clock.now() - 1, failed), run(family, 1, made.clock.now(), failed)]);
+  await work();
+  expect(await listed()).toEqual([]);
+  await made.clock.advance(DAY_MS);
+  const found = [{ command: "bin/kao-push", exit: 1 }, ...passed("bin/nu1-pack", "bin/kao-push")];
+  await store(home, [run(family, 2, made.clock.now(), { score: null, commands: found })]);
+  await work();
+  expect(readFileSync(file(), "utf8")).toContain("`bin/nu1-pack`, then `bin/kao-push`");
+});
+
+test("a session that read a skill and did not go its way tells nothing about it, and one that went it unread does", async () => {
+  await learn(1, 1, 1);
+  const sessions = (commands: readonly string[], more: object) =>
+    [0, 1, 2].map((at) => run(family, at, made.clock.now() - at, { commands: passed(...commands), ...more }));
+  await made.clock.advance(3_600_000);
+  await store(home, sessions(family.commands.slice(1), { skills: [`${NAME}@1`], score: 0, corrections: ["No."] }));
+  await work();
+  expect(await item()).toMatchObject({ state: "trial", uses: 0 });
+  expect(await listed()).toEqual([NAME]);
+  await made.clock.advance(3_600_000);
+  await store(home, sessions(family.commands, { score: null }));
+  await work();
+  expect(await item()).toMatchObject({ state: "active", uses: 3 });
+});
+
+test("a withheld skill is tried in a tenth of the sessions, unless its file no longer names its step", async () => {
+  await learn(1, 1, 1);
+  await use(`${NAME}@1`, [0, 0]);
+  expect(await listed()).toEqual([]);
+  const ids = Array.from({ length: 200 }, (_, at) => `s-${at}`);
+  const tries = async () => (await Promise.all(ids.map((id) => readProcedures(home, [PROJECT], id)))).flat().length;
+  expect(await tries()).toBeGreaterThan(8);
+  expect(await tries()).toBeLessThan(40);
+  await use(`${NAME}@1`, [1]);
+  expect(await tries()).toBe(200);
 });
 
 test("words beside one request reach no skill", async () => {
@@ -309,22 +351,6 @@ test("beside a skill of the user with which each session has a failure, one is l
   );
   await work();
   expect((await loop.store.items()).map(({ text }) => text)).toEqual([expect.stringMatching(/^publish/)]);
-});
-
-test("a skill of the user with which each session had a failure is named beside the learnt one, until one has none", async () => {
-  await learn(1, 1, 1);
-  const rivals = async () => (await readProcedures(home, [PROJECT])).map((procedure) => procedure.rivals);
-  const session = async (commands: readonly { readonly command: string; readonly exit: number }[]) => {
-    await made.clock.advance(3_600_000);
-    await store(home, [run(family, 0, made.clock.now(), { skills: ["my-publishing@"], commands })]);
-    await work();
-  };
-  await session([{ command: "bin/wrong", exit: 1 }, ...passed(...family.commands)]);
-  expect(await rivals()).toEqual([[]]);
-  await session([{ command: "bin/wrong", exit: 1 }, ...passed(...family.commands)]);
-  expect(await rivals()).toEqual([["my-publishing"]]);
-  await session(passed(...family.commands));
-  expect(await rivals()).toEqual([[]]);
 });
 
 test("forgetting a skill removes its texts, and its sessions teach no new one", async () => {

@@ -36,7 +36,7 @@ function samples(next: () => number, count: number): readonly RateSums[] {
   });
 }
 
-test("chance alone is named in at most 5 % of 200 worlds", () => {
+test("chance alone is named in at most 5% of 200 worlds", () => {
   let named = 0;
   for (let seed = 1; seed <= 200; seed += 1) {
     const next = seeded(seed);
@@ -56,7 +56,7 @@ test("a change needs 20 samples on both sides", () => {
   expect(regressionsOf({ recent: [], period: rate(50, 0), baseline: rate(50, 50) })).toEqual([]);
 });
 
-test("a 95 % interval of a share has the value of the textbook", () => {
+test("a 95% interval of a share has the value of the textbook", () => {
   const { low, high } = wilson(0.8, 20);
   expect(low).toBeCloseTo(0.584, 3);
   expect(high).toBeCloseTo(0.9193, 3);

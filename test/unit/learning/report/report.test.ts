@@ -79,20 +79,20 @@ test("the text leaves out parts of a figure, and dollars of models without a kno
     rates: [rate("retry_rate"), rate("retry_rate", "local:m"), rate("retry_rate", "local:n", 2), rate("usd_per_task")],
     totals: { tokens: 1_200, usd: 0, learningTokens: 0, learningUsd: 0 },
   });
-  expect(text.match(/^- .*/gm)).toEqual(["- retry rate: 0.0 % (5 cases, too few to tell)"]);
+  expect(text.match(/^- .*/gm)).toEqual(["- retry rate: 0.0% (5 cases, too few to tell)"]);
   expect(text).toContain("Health report of 25 November 2026**: 5 sessions in seven days");
   expect(text).toContain("Nothing is clearly worse than before.");
   expect(text).toContain("Cost: 1,200 tokens, price unknown. Learning itself: 0 tokens, $0.00.");
 });
 
-test("the report names a tool that fails at 25 % within a day, with its newest sessions", async () => {
+test("the report names a tool that fails at 25% within a day, with its newest sessions", async () => {
   for (let day = 2; day < 30; day += 1) at.add({ daysAgo: day, calls: { web_extract: [4, 0] } });
   const failing = [4, 3, 2].map(() => at.add({ daysAgo: 0, calls: { web_extract: [4, 1] } }));
   const made = await run();
   expect(made.regressions).toEqual([
     { rate: "tool_error_rate", of: "web_extract", before: 0, now: 0.25, n: 12, sessions: failing.toReversed() },
   ]);
-  expect(at.notices).toEqual(["Health report: tool error rate of web_extract: 0.0 % → 25.0 %."]);
+  expect(at.notices).toEqual(["Health report: tool error rate of web_extract: 0.0% → 25.0%."]);
 });
 
 test("the report compares the week with the weeks before, without the days that were flagged", async () => {

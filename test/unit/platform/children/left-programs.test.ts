@@ -20,7 +20,7 @@ const server = (seconds: number) => ({
 /** Seconds that only this run of this test sleeps. */
 const nap = (test: number) => Number(`5${process.pid}${test}`);
 
-const gone = (seconds: number) => expect.poll(() => processesSleeping(seconds), { timeout: 10_000 }).toEqual([]);
+const gone = (seconds: number) => expect.poll(() => processesSleeping(seconds)).toEqual([]);
 
 test("no program is left of a server that ends", async () => {
   const running = await startGroup(server(nap(1)));

@@ -25,6 +25,32 @@ test("a mark in the middle of a line begins a call, however it is cut", () => {
     expect(callsOf(read('Let me see.[TOOL_CALLS]list{"depth": 2}', chars))).toEqual([LIST]);
 });
 
+test.each([
+  ["FunctionGemma", "<start_function_call>call:list{depth:2}<end_function_call>", "call:li"],
+  ["Qwen", '<tool_call>\n{"name": "list", "arguments": {"depth": 2}}\n</tool_call>\n', '<tool_call>\n{"name": "li'],
+])("a call of %s that is repeated up to the output limit runs once", (_, call, rest) => {
+  const parts = new WrittenParts({ tools, allowsBareJson: true });
+  const begun = parts.take({ type: "text-delta", text: call.repeat(9) + rest });
+  const ended = parts.finish({ type: "finish", reason: "length", usage: undefined });
+  expect(callsOf([...begun, ...ended])).toEqual([LIST]);
+  expect(ended.at(-1)).toMatchObject({ reason: "tool_calls" });
+});
+
+test.each([
+  "<function=write_file>\n<parameter=path>a.ts</parameter>\n<parameter=content>\nline 1\nline 2 ha",
+  "<function=write_file>\n<parameter=path>a.ts</parameter>\n<parameter=con",
+  "<tool_call>write_file\n<arg_key>path</arg_key>\n<arg_value>/home/u/pro",
+  '<function_calls>\n<invoke name="write_file">\n<parameter name="path">a.ts</parameter>\n<parameter name="content">ha',
+  "<write_file>\n<path>a.ts</path>\n<content>\nx\n</tool_call_docs>\nha",
+  '<tool_call>{"name": "write_file", "arguments": {"path": "a.html", "content": "<div>{x}</div> ha',
+])("a call that the output limit cuts off does not run: %j", (text) => {
+  const parts = new WrittenParts({ tools, allowsBareJson: true });
+  const begun = parts.take({ type: "text-delta", text });
+  const ended = parts.finish({ type: "finish", reason: "length", usage: undefined });
+  expect(callsOf([...begun, ...ended])).toEqual([]);
+  expect(joined([...begun, ...ended], "text-delta")).toBe(text);
+});
+
 test("a server's tool is known by its own name where no other tool has it", () => {
   const owned = { ...tools[0], name: "mcp__files__list" } as ToolSchema;
   const written =
@@ -46,6 +72,19 @@ describe("calls that a model wrote as text", () => {
     ],
     ["a header", 'Tool: list\nArguments: {"depth": 2}'],
     ["ReAct that waits for its result", 'Action: list\nAction Input: {"depth": 2}\nObservation:'],
+    [
+      "a result that the model invents",
+      '<tool_call>\n{"name": "list", "arguments": {"depth": 2}}\n</tool_call>\n<tool_response>\na\n</tool_response>\nIt has a.',
+    ],
+    ["ReAct that invents its result", 'Action: list\nAction Input: {"depth": 2}\nObservation: a\nThought: I know.'],
+    [
+      "a frame around the answer",
+      '<answer>\n<tool_calls>[{"name": "list", "arguments": {"depth": 2}}]</tool_calls>\n</answer>',
+    ],
+    [
+      "Solar",
+      '<|tool_calls|><|tool_call:begin|>aB3<|tool_call:name|>list<|tool_call:args|>{"depth": 2}<|tool_call:end|>',
+    ],
     ["a brace too few", '<tool_call>\n{"name": "list", "arguments": {"depth": 2}\n</tool_call>'],
     ["a brace too many", '<tool_call>\n{"name": "list", "arguments": {"depth": 2}}}\n</tool_call>'],
     ["the name as the only key", '{"list": {"depth": 2}}'],
@@ -237,6 +276,12 @@ describe("calls that a model wrote as text", () => {
 
   test.each([
     ["text after the call", '<tool_call>{"name": "list", "arguments": {}}</tool_call>\nThat is how I would call it.'],
+    ["a footnote after the call", '<tool_call>{"name": "list", "arguments": {}}</tool_call>\n[1] is only an example.'],
+    ["a note after the call", '<tool_call>{"name": "list", "arguments": {}}</tool_call>\n<b>Note</b>: an example.'],
+    [
+      "a call before a broken one",
+      '<tool_call>{"name": "list", "arguments": {}}</tool_call>\n<tool_call>{"name": list "arguments": [}</tool_call>',
+    ],
     ["a call that was cut off", '<tool_call>{"name": "write_file", "arguments": {"path": "a", "content": "half'],
     ["a package.json with a tool's name", '```json\n{"name": "list", "version": "1.0.0"}\n```'],
   ])("%s is shown, does not run, and is reported", (_, text) => {

@@ -92,7 +92,7 @@ describe("honesty", () => {
   test("help names the interpreter, its requests and the setup of a model", () => {
     const { text } = answerOffline([{ role: "user", content: "help" }], ALL);
     expect(text).toContain("not a language model");
-    for (const words of ["read a.txt", "run npm test", "OPENAI_API_KEY", "Hermes: Set API Key"])
+    for (const words of ["read a.txt", "run npm test", "OPENAI_API_KEY", "in a terminal"])
       expect(text).toContain(words);
   });
 

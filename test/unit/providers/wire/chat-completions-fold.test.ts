@@ -351,7 +351,7 @@ describe("answers in forms of their own", () => {
     ["texts as the content", delta({ content: ["h", "i"] }, "stop"), 'text "hi"'],
     ["a number as the content", delta({ content: 5 }, "stop"), 'text "5"'],
     ["completions", { choices: [{ index: 0, text: "hi", finish_reason: "stop" }] }, 'text "hi"'],
-    ["one call in its last word", delta({ content: "hi" }, "tool_call"), "finish stop ?"],
+    ["a call that is announced and does not come", delta({ content: "hi" }, "tool_call"), "finish tool_calls ?"],
   ])("%s", (_, chunk, line) => {
     expect(transcript(fold([chunk]))).toContain(line);
   });

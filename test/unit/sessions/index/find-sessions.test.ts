@@ -13,11 +13,11 @@ beforeEach(async () => {
 
 afterEach(() => database.close());
 
-/** A session for each, by number, with what its user said and its title. */
-function store(sessions: readonly (readonly [said: string, title?: string])[]): void {
+/** A session for each, by number, with what its user said, its title and its folder. */
+function store(sessions: readonly (readonly [said: string, title?: string, cwd?: string])[]): void {
   const writer = new EntryWriter(database);
-  for (const [number, [said, title]] of sessions.entries()) {
-    const head = { type: "session", version: 1, id: idOf(number), cwd: "/project", at: number } as const;
+  for (const [number, [said, title, cwd = "/project"]] of sessions.entries()) {
+    const head = { type: "session", version: 1, id: idOf(number), cwd, at: number } as const;
     const prompt = { type: "message", message: { role: "user", content: said }, at: number } as const;
     const named = title === undefined ? [] : [{ type: "title", title, at: number } as const];
     writer.add(idOf(number), [head, prompt, ...named], 1);
@@ -75,4 +75,21 @@ test.each([
 test.each(["", "  ", "*", '""'])("a query without a word is that of no title: %j", (query) => {
   store([["1", "Le Café"]]);
   expect(titled(query)).toEqual([]);
+});
+
+test.each([
+  ["/w/shop", [0, 1]],
+  ["/w/shop/lib/a", [2, 3]],
+  ["/w", []],
+])("the sessions of %s are those in it, and in the same folder of its worktrees", (cwd, numbers) => {
+  const folders = [
+    "/w/shop",
+    "/w/shop.worktrees/x",
+    "/w/shop/lib/a",
+    "/w/shop.worktrees/x/lib/a",
+    "/w/shop.worktrees/x/b",
+  ];
+  store(folders.map((folder) => ["1", "Same", folder]));
+  const found = titledSessions(database, "same", { cwd, worktrees: true, limit: 10 });
+  expect(found.map(({ id }) => Number(id.slice(-8))).sort()).toEqual(numbers);
 });

@@ -2,5 +2,5 @@ import type { PanelEvent } from "../../../../agent-core/protocol/panel-events.ts
 
 /** The event with which a panel begins to show a session. */
 export function sessionEvent(sessionId: string): Extract<PanelEvent, { kind: "session" }> {
-  return { kind: "session", sessionId, cwd: "/", agentName: "Hermes", configOptions: [], commands: [] };
+  return { kind: "session", sessionId, agentName: "Hermes", configOptions: [], commands: [] };
 }

@@ -1,4 +1,8 @@
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { methods } from "@zed-industries/agent-client-protocol";
+import { onTestFinished } from "vitest";
 import type { HostMessage, PanelEvent } from "../../../../../agent-core/protocol/panel-events.ts";
 import { type AgentConnection, HERMES_OFFERS } from "../../../../../extension/agent/agent-connection.ts";
 import { Panels } from "../../../../../extension/chat/panels.ts";
@@ -35,6 +39,7 @@ class FakeAgent {
       const hermes = { sandbox: null, startsInWorktree: this.separate.has(cwd) };
       return { sessionId: `s${this.#count}`, ...modeOption("ask"), _meta: { hermes } };
     }
+    if (method === "session/fork") this.folders.push(cwd);
     if (method === methods.agent.session.prompt) {
       const turn = Promise.withResolvers<unknown>();
       this.turns.set(sessionId, turn);
@@ -77,6 +82,10 @@ export function window(last?: string, running: readonly string[] = []) {
   const router = new SessionRouter();
   const memory: { last: string | undefined; running: readonly string[] } = { last, running };
   const made: string[] = [];
+  /** Folders of the worktrees that were made. */
+  const places: string[] = [];
+  const root = mkdtempSync(join(tmpdir(), "hermes-window-"));
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
   const options: SessionsOptions = {
     agentOf: () => connectionTo(agent),
     diskEdits: NO_DISK_EDITS,
@@ -88,12 +97,10 @@ export function window(last?: string, running: readonly string[] = []) {
       if (name === "slow")
         await new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
       made.push(name);
-      return {
-        path: `${cwd}.worktrees/${made.length}`,
-        branch: "hermes/x",
-        base: cwd,
-        problems: ["npm ci: exit code 1"],
-      };
+      const path = join(root, "w.worktrees", String(made.length));
+      mkdirSync(path, { recursive: true });
+      places.push(path);
+      return { path, branch: "hermes/x", base: cwd, problems: ["npm ci: exit code 1"] };
     },
     place: async (folder = "/w") => ({
       cwd: folder,
@@ -119,7 +126,7 @@ export function window(last?: string, running: readonly string[] = []) {
   };
   const sent: HostMessage[] = [];
   panels.sideBar.connection.attach((message) => sent.push(message), "", 0);
-  return { agent, made, panels, router, memory, sent, sessions: new Sessions(options, panels, router) };
+  return { agent, made, places, panels, router, memory, sent, sessions: new Sessions(options, panels, router) };
 }
 
 export const settled = async (): Promise<void> => {

@@ -1,8 +1,8 @@
 import { existsSync, linkSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, join } from "node:path";
-import { repository } from "../sandboxed-workspace.ts";
-import { type Attack, evil, lies, node, type Place, plant, text, works, write } from "./attack.ts";
+import { IDENTITY, repository } from "../sandboxed-workspace.ts";
+import { type Attack, evil, lies, node, outside, type Place, plant, text, works, write } from "./attack.ts";
 
 export const TRUSTED: readonly Attack[] = [
   ...[
@@ -138,6 +138,33 @@ export const LINKS: readonly Attack[] = [
     before: ({ root, secret }) => linkSync(secret, join(root, "way")),
     steps: () => [{ edit: "way", text: "evil" }],
     succeeds: ({ secret }) => text(secret) === "evil",
+  },
+  ...["AGENTS.md", ".git/hooks/pre-commit"].map(
+    (path): Attack => ({
+      name: `changes ${path} by the other name of a hard link that an archive brought`,
+      before: ({ root }) => {
+        writeFileSync(join(root, path), "good");
+        linkSync(join(root, path), join(root, "way"));
+      },
+      steps: () => [node(`fs.writeFileSync("way", "evil")`)],
+      succeeds: ({ root }) => text(join(root, path)) === "evil",
+    }),
+  ),
+  {
+    name: "reads another repository, whose objects an archive borrows",
+    before: ({ root }) => {
+      const other = repository(join(root, "../other"));
+      writeFileSync(join(other, "a.txt"), "PRIVATE\n");
+      outside(other, "git", ...IDENTITY, "commit", "-qam", "two");
+      writeFileSync(join(root, ".git/objects/info/alternates"), `${other}/.git/objects\n`);
+    },
+    steps: () => [
+      node(
+        `console.log(String(require("child_process").spawnSync("git", ["cat-file", "--batch-all-objects", "--batch"]).stdout))`,
+      ),
+      "git cat-file --batch-all-objects --batch",
+    ],
+    succeeds: (_, output) => output.includes("PRIVATE"),
   },
   {
     name: "turns a folder of protected files into a link",

@@ -209,6 +209,16 @@ function conflict(root: string): void {
 }
 
 export const SETTINGS: readonly Attack[] = [
+  {
+    name: "rewrites a program that the user's git starts",
+    before: ({ root }) => {
+      writeFileSync(join(root, "clean.sh"), "#!/bin/sh\ncat\n", { mode: 0o755 });
+      writeFileSync(join(root, ".gitattributes"), "*.txt filter=x\n");
+      git(root, "config", "filter.x.clean", "./clean.sh");
+    },
+    steps: (place) => [node(`fs.writeFileSync("clean.sh", "#!/bin/sh\\n${evil(place)}; cat\\n")`)],
+    after: works,
+  },
   ...[
     ".npmrc",
     ".cargo/config.toml",
