@@ -133,8 +133,9 @@ export type StartPage = z.infer<typeof StartPage>;
 export const RestoreFile = HermesRestoredFile.omit({ text: true }).extend({ label: z.string() });
 export type RestoreFile = z.infer<typeof RestoreFile>;
 
-/** `messages`: number of the user's messages that the conversation would lose. */
+/** `messages`: number of the user's messages that the conversation would lose. `forResend`: for a message's editor. */
 export const RestorePreview = z.object({
+  forResend: z.boolean().exactOptional(),
   files: z.array(RestoreFile).readonly(),
   limits: restoreLimits,
   messages: z.number(),

@@ -22,7 +22,7 @@ export class SessionRestores {
   readonly #documents: CheckpointDocuments;
   /** Text that each restore of the conversation put into the composer, by the restore's id; null for none. */
   readonly #rewinds = new Map<string | undefined, string | null>();
-  /** The preview in a session. */
+  /** The preview in a session, also while it is made. */
   #shown: { readonly log: EventLog; readonly position: number } | undefined;
 
   constructor(worker: AgentWorker, panel: ChatPanel, documents: CheckpointDocuments) {
@@ -31,12 +31,14 @@ export class SessionRestores {
     this.#documents = documents;
   }
 
-  /** Previews a restore to the state before the message at this position. */
-  async preview(position: number): Promise<void> {
+  /** Previews a restore to the state before the message at this position, unless it is closed meanwhile. */
+  async preview(position: number, forResend = false): Promise<void> {
     const { log } = this.#panel.shown;
+    const shown = { log, position };
+    this.#shown = shown;
     const { files, limits, messages } = await this.#preview(position, false);
-    this.#shown = { log, position };
-    const preview = { files: files.map(fileOf), messages, ...(limits && { limits }) };
+    if (this.#shown !== shown) return;
+    const preview = { files: files.map(fileOf), messages, forResend, ...(limits && { limits }) };
     log.push({ kind: "restore-preview", position, preview });
   }
 

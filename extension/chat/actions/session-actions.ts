@@ -90,7 +90,7 @@ function conversationActions({ sessions, panels, panel, requests, restores, work
       ),
     "restore-preview": ({ position, forResend }) =>
       forResend
-        ? restores.preview(position).catch(() => undefined) // the message can be sent without it
+        ? restores.preview(position, true).catch(() => undefined) // the message can be sent without it
         : withErrorMessage(vscode.l10n.t("The restore cannot be previewed"), () => restores.preview(position)),
     "restore-close": () => restores.close(),
     "restore-changes": ({ position }) =>

@@ -25,7 +25,7 @@ export function useRestorePreview(position: number | undefined): RestorePreview 
 
 export function RestoreCard({ position }: { readonly position: number }) {
   const preview = useRestorePreview(position);
-  return preview === undefined ? null : <Card position={position} preview={preview} />;
+  return preview === undefined || preview.forResend ? null : <Card position={position} preview={preview} />;
 }
 
 type RestoreProps = { readonly position: number; readonly preview: RestorePreview };

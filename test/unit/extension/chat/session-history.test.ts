@@ -11,6 +11,7 @@ vi.mock("../../../../extension/notifications.ts", () => ({
 }));
 const { sessionActions } = await import("../../../../extension/chat/actions/session-actions.ts");
 const { SessionHistory } = await import("../../../../extension/chat/session-history.ts");
+const { SessionRestores } = await import("../../../../extension/chat/session-restores.ts");
 
 /** A list whose agent answers each request by `answer`. */
 function list(answer: () => Promise<unknown>) {
@@ -87,4 +88,17 @@ test("a message whose files cannot be restored returns to the composer", async (
   await actions.resend(resend);
   expect(panel.giveDraft.mock.calls).toMatchObject([[{ text: "other" }]]);
   expect(first.dispatch).not.toHaveBeenCalled();
+});
+
+test("a preview that is closed before the agent answers is not shown", async () => {
+  const previewed = Promise.withResolvers<unknown>();
+  const log = { push: vi.fn() };
+  const worker = { agent: async () => ({ request: () => previewed.promise }) };
+  const parts = [worker, { shown: { log }, openSessionId: "s1" }, {}];
+  const restores = new SessionRestores(...(parts as unknown as ConstructorParameters<typeof SessionRestores>));
+  const shown = restores.preview(2, true);
+  restores.close();
+  previewed.resolve({ files: [], messages: 1, prompt: "one" });
+  await shown;
+  expect(log.push.mock.calls).toEqual([[{ kind: "restore-preview", position: 2, preview: null }]]);
 });
