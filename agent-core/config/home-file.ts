@@ -149,6 +149,16 @@ export async function addHomeServer(home: string, { name, section, variables }: 
   for (const { variable, value } of stored) await setHomeVariable(home, variable, value);
 }
 
+/** Removes an MCP server from config.yaml. Rejects for an unknown name, and as `setHomeModel`. */
+export async function removeHomeServer(home: string, name: string): Promise<void> {
+  const { parseYaml, withSetting } = await import("./yaml.ts");
+  await changeConfig(home, `the removal of ${name}`, (text) => {
+    const servers: unknown = Object(parseYaml(text))["mcp_servers"];
+    if (!Object.hasOwn(Object(servers), name)) throw new Error(`there is no server ${name}`);
+    return withSetting(text, ["mcp_servers", name], undefined);
+  });
+}
+
 /** Changes config.yaml by its text. `subject`: the value for the error. Rejects, too, when `change` throws. */
 export async function changeConfig(home: string, subject: string, change: (text: string) => string): Promise<void> {
   try {

@@ -55,7 +55,8 @@ function target([verb = "", ...rest]: readonly string[], items: readonly HermesE
   const action = ACTIONS[verb];
   const { item, detail } = find(items, action === undefined ? [verb, ...rest] : rest);
   if (item !== undefined) return { verb, action, item, detail };
-  throw new UsageError(action === undefined ? unknownVerb(verb, rest, items) : unknown(rest.join(" "), items));
+  if (action !== undefined) throw new UsageError(unknown(rest.join(" "), items));
+  throw new UsageError(`${unknown(verb, items)} Type \`/mcp ${HINT}\`.`);
 }
 
 /**
@@ -126,12 +127,6 @@ function find(items: readonly HermesExtensionItem[], words: readonly string[]) {
     if (item !== undefined) return { item, detail: detail === "" ? undefined : detail };
   }
   return { item: undefined, detail: undefined };
-}
-
-/** The word is the name of a server that does not exist, or an action on one that does. */
-function unknownVerb(verb: string, rest: readonly string[], items: readonly HermesExtensionItem[]): string {
-  const isAction = find(items, rest).item !== undefined;
-  return isAction ? `There is no \`/mcp ${verb}\`. Type \`/mcp ${HINT}\`.` : unknown(verb, items);
 }
 
 function unknown(name: string, items: readonly HermesExtensionItem[]): string {

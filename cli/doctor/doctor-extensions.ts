@@ -1,16 +1,13 @@
 /** Checks of `hermes doctor` for what the user or the workspace brings along: MCP servers, hooks, plugins and skills. */
 
 import { existsSync } from "node:fs";
-import { readdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { reservedNames } from "../../agent-core/acp/commands/slash-commands.ts";
 import { Consents } from "../../agent-core/approval/consents.ts";
-import { readByItself } from "../../agent-core/approval/workspace-file.ts";
 import { extensionPlaces } from "../../agent-core/config/home.ts";
 import { Switches } from "../../agent-core/config/switches.ts";
 import { readForeignHooks } from "../../agent-core/hooks/foreign-hooks.ts";
 import { readHomeHooks } from "../../agent-core/hooks/home-hooks.ts";
-import { CLAUDE_FILES } from "../../agent-core/hooks/hook.ts";
 import { acceptsHooks } from "../../agent-core/hooks/hooks-extension.ts";
 import { SessionHooks } from "../../agent-core/hooks/session-hooks.ts";
 import { offersTool, type ServerConfig, serverDetail, serversFrom } from "../../agent-core/mcp/server-config.ts";
@@ -19,7 +16,6 @@ import { WorkspaceServers } from "../../agent-core/mcp/workspace-servers.ts";
 import { counted } from "../../agent-core/platform/counted.ts";
 import { Deadline } from "../../agent-core/platform/deadline.ts";
 import { findProgram } from "../../agent-core/platform/find-program.ts";
-import { parseJson } from "../../agent-core/platform/json.ts";
 import { findPlugins, unknownPlugin } from "../../agent-core/plugins/find-plugins.ts";
 import { projectCommands } from "../../agent-core/skills/command-files.ts";
 import { foreignPlatform } from "../../agent-core/skills/skill-library.ts";
@@ -143,52 +139,8 @@ function usableText(skill: Skill): string {
   return reason === undefined ? skill.name : `${skill.name} (off: ${reason})`;
 }
 
-/** Files of other agents that have no effect, each with what serves the same purpose here. */
-async function others({ home, cwd }: Facts): Promise<readonly Diagnosis[]> {
-  const found = await Promise.all([
-    oldSessions(home),
-    gatewayHooks(home),
-    ...CLAUDE_FILES.map((file) => claudeSettings(cwd, file)),
-  ]);
-  return found.flat().map((files) => ({
-    name: "others",
-    state: files.fix === undefined ? "works" : "limited",
-    ...files,
-  }));
-}
-
-/** Files in one line. `fix`: an imperative, without a final dot; undefined where nothing is lost. */
-type ForeignFiles = { readonly text: string; readonly fix?: string };
-
 /** An import leaves out the sessions that are here already, so that the line is true before and after one. */
-function oldSessions(home: string): readonly ForeignFiles[] {
+function others({ home }: Facts): readonly Diagnosis[] {
   const file = join(home, "state.db");
-  if (!existsSync(file)) return [];
-  return [{ text: `${file} of an original Hermes: hermes "/import" copies its sessions` }];
-}
-
-async function gatewayHooks(home: string): Promise<readonly ForeignFiles[]> {
-  const folder = join(home, "hooks");
-  const names = (await readdir(folder).catch(() => [])).filter((name) => existsSync(join(folder, name, "HOOK.yaml")));
-  if (names.length === 0) return [];
-  const text = `hooks in Python for a messenger gateway do not run: ${names.join(", ")}, in ${folder}`;
-  return [{ text, fix: "write them as commands, in the section hooks of config.yaml" }];
-}
-
-/** Sections of Claude Code's settings, and what takes their place. */
-const SECTIONS: Readonly<Record<string, string>> = {
-  permissions: "use the modes of Hermes, and answer its questions with a lasting answer",
-  env: "set the variables in the .env of the Hermes home, or in your shell",
-  sandbox: "use the section terminal of config.yaml",
-  enabledPlugins: "use hermes plugins",
-  model: "use /model",
-};
-
-function claudeSettings(cwd: string, file: string): readonly ForeignFiles[] {
-  const read = readByItself(join(cwd, file), { within: [cwd] });
-  const settings = read.ok ? parseJson(read.text) : undefined;
-  if (typeof settings !== "object" || settings === null) return [];
-  return Object.entries(SECTIONS)
-    .filter(([section]) => section in settings)
-    .map(([section, fix]) => ({ text: `${section} of ${file} has no effect here`, fix }));
+  return existsSync(file) ? works("others", `${file} of an original Hermes: hermes "/import" copies its sessions`) : [];
 }

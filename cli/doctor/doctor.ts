@@ -36,7 +36,7 @@ import { extensionChecks } from "./doctor-extensions.ts";
 /** In the order of the report. */
 const checks: readonly Check[] = [
   sandbox,
-  shell,
+  () => works("shell", findShell().path),
   () => program("ripgrep", ["rg"], "the built-in search is used, which is slower", "install ripgrep"),
   () => program("git", ["git"], "commands of git fail, and checkpoints copy more files", "install git"),
   () => program("python", ["python3", "python"], "commands and skills in Python fail", "install Python 3"),
@@ -98,12 +98,6 @@ function sandbox({
   const { reason, advice: fix } = found;
   const state = terminal.sandbox === "on" ? "fails" : "limited";
   return [{ name, state, text: sandboxText({ isOn: false, reason, advice: fix }), fix }];
-}
-
-function shell(): readonly Diagnosis[] {
-  const { kind, path } = findShell();
-  if (kind !== "powershell") return works("shell", kind === "bash" ? path : `${path}; commands are judged as bash`);
-  return [{ name: "shell", state: "limited", text: `${path}: Hermes cannot read its commands, so each one asks` }];
 }
 
 function program(name: string, files: readonly string[], without: string, fix: string): readonly Diagnosis[] {
@@ -275,13 +269,8 @@ const run = promisify(execFile);
 const VERSION_TIMEOUT_MS = 2_000;
 
 async function versions(): Promise<readonly Diagnosis[]> {
-  const programs = await Promise.all(["git", "rg", "python3"].map(versionOf));
-  const all = [
-    `Hermes ${VERSION}`,
-    `Node.js ${process.versions.node}`,
-    ...programs.filter((text) => text !== undefined),
-  ];
-  return works("versions", all.join(", "));
+  const programs = (await Promise.all(["git", "rg", "python3"].map(versionOf))).filter((text) => text !== undefined);
+  return works("versions", [`Hermes ${VERSION}`, `Node.js ${process.versions.node}`, ...programs].join(", "));
 }
 
 /** Name and version as the program prints them; undefined for a program that is missing or fails. */

@@ -59,7 +59,7 @@ test("hermes doctor says how to fix what is wrong, and exits with 1 when Hermes 
   expect(stdout).toMatch(/^! {5}home {6}\S+\.env is open to other users\n.*run chmod 600/m);
 });
 
-test("hermes doctor names files of other agents that have no effect, with what serves the same purpose", () => {
+test("hermes doctor names the sessions of an original Hermes, skills for other systems and custom commands", () => {
   const [folder, own] = [mkdtempSync(join(tmpdir(), "hermes-acp-")), mkdtempSync(join(tmpdir(), "hermes-acp-home-"))];
   const put = (path: string, content: string): void => {
     mkdirSync(dirname(path), { recursive: true });
@@ -68,23 +68,14 @@ test("hermes doctor names files of other agents that have no effect, with what s
   put(join(own, "state.db"), "");
   const elsewhere = process.platform === "darwin" ? "windows" : "macos";
   put(join(own, "skills", "ocr", "SKILL.md"), `---\nname: ocr\ndescription: d\nplatforms: [${elsewhere}]\n---\nx\n`);
-  put(join(own, "hooks", "logger", "HOOK.yaml"), "name: logger\n");
   put(join(folder, ".claude", "agents", "reviewer.md"), "You review.\n");
   put(join(folder, ".claude", "commands", "fix-issue.md"), "Fix issue $ARGUMENTS.\n");
-  put(
-    join(folder, ".claude", "settings.json"),
-    JSON.stringify({ permissions: { deny: ["Read(.env)"] }, env: { A: "b" } }),
-  );
   const { stdout } = doctor({ ...model, HERMES_HOME: own }, folder);
   expect(stdout).toMatch(
     /^ok {4}others {4}\S+state\.db of an original Hermes: hermes "\/import" copies its sessions$/m,
   );
-  expect(stdout).toMatch(/^! {5}others {4}hooks in Python .*: logger, in /m);
   expect(stdout).not.toContain("reviewer"); // it is a custom agent
-  expect(stdout).toMatch(/^! {5}others {4}permissions of \.claude\/settings\.json has no effect here\n.*modes/m);
-  expect(stdout).toMatch(/^! {5}others {4}env of \.claude\/settings\.json has no effect here\n/m);
   expect(stdout).toContain(`ok    skills    ocr (off: it is for ${elsewhere}), fix-issue\n`);
-  expect(stdout.match(/permissions/g)).toHaveLength(1);
 });
 
 test("hermes doctor names a proxy that cannot be reached, and the hooks and servers that wait for consent", () => {

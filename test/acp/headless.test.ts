@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { chmodSync, chownSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
@@ -185,6 +185,30 @@ test("servers, hooks and tools are managed before a key is set; a prompt names t
   expect(stderr).toContain(`Set OPENROUTER_API_KEY in the environment or in ${home}/.env.`);
   expect(code).toBe(1);
   expect(model.requests).toEqual([]);
+});
+
+test("an MCP server is added by a command line, shows its tools, and is removed", async () => {
+  const added = await shell(`hermes mcp add every -e 'API_KEY=a secret' -- node ${FIXTURE}`);
+  expect(added).toMatchObject({ code: 0, stdout: expect.stringContaining("- `echo`") });
+  expect(readFileSync(join(home, "config.yaml"), "utf8")).toContain(`API_KEY: \${MCP_EVERY_API_KEY}`);
+  expect(readFileSync(join(home, ".env"), "utf8")).toBe("MCP_EVERY_API_KEY='a secret'\n");
+  expect(await shell("hermes mcp remove every")).toMatchObject({ code: 0, stderr: "" });
+  expect((await shell("hermes mcp")).stdout).toContain("There are no MCP servers");
+  await shell(`hermes mcp add --transport sse far http://127.0.0.1:9/sse -H 'Authorization: Bearer x:y'`);
+  expect(readFileSync(join(home, "config.yaml"), "utf8")).toMatch(/^ {4}url: http:\S+\n {4}type: sse\n {4}headers:$/m);
+  expect(readFileSync(join(home, ".env"), "utf8")).toContain("MCP_FAR_AUTHORIZATION='Bearer x:y'\n");
+});
+
+test.each([
+  ["add every", "needs a name, then an address, or -- and a command"],
+  ["add 'a b' node x.js", "a name has letters, digits"],
+  ["add far https://exa_mple:x", "is no valid address"],
+  ["add far https://example.org -H token", 'has no ":" between name and value'],
+  ["remove nobody", "there is no server nobody"],
+])("hermes mcp %s changes nothing, and says why", async (words, reason) => {
+  rmSync(join(home, "config.yaml"), { force: true });
+  const { code, stderr } = await shell(`hermes mcp ${words}`);
+  expect([code === 0, stderr.includes(reason), existsSync(join(home, "config.yaml"))]).toEqual([false, true, false]);
 });
 
 test("-z prints the last message alone, and --usage-file has its tokens", async () => {

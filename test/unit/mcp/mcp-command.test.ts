@@ -97,7 +97,7 @@ test.each([
   ["allow", "Name a server. There are `My Server`, `files`, `db`, `web`, `Mail`."],
   ["restart nothing", "There is no MCP server `nothing`."],
   ["nonsense", "There is no MCP server `nonsense`."],
-  ["switch files", "There is no `/mcp switch`. Type `/mcp ["],
+  ["switch files", "Type `/mcp [list | NAME | allow|"],
 ])("/mcp %s is an error at once, also where servers still start", async (argument, expected) => {
   await expect(run(argument)).rejects.toThrow(expected);
   await expect(run(`${argument} --wait`)).rejects.toThrow(expected);
