@@ -117,7 +117,10 @@ test("Each notification of a session has a number, and a resume gets exactly tho
   const back = await connected(agent.port, { stream: rawStream(agent.port) });
   const { result } = await back.request("session/resume", { ...place, _meta: { hermes: { after } } });
   expect(result).toMatchObject({ _meta: { hermes: { isComplete: true } } });
-  expect(back.notified("session/update").map(numberOf)).toEqual(numbers.slice(3));
+  const rest = back.notified("session/update").map(numberOf);
+  // The title of the session may come after the answer.
+  expect(rest).toEqual(rest.map((_, index) => after + 1 + index));
+  expect(rest).toEqual(expect.arrayContaining(numbers.slice(3)));
   const unknown = await back.request("session/resume", { ...place, _meta: { hermes: { after: 7 } } });
   expect(unknown.result).toMatchObject({ _meta: { hermes: { isComplete: false } } });
 });
