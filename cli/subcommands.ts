@@ -30,10 +30,7 @@ export const subcommands: Table = {
   pairing: { summary: "let people of chats in, and shut them out", load: () => import("./commands/pairing.ts") },
   send: { summary: "send a message to a chat", load: () => import("./commands/send.ts") },
   batch: { summary: "run an agent for each task of a data set", load: () => import("./commands/batch.ts") },
-  rollouts: {
-    summary: "run environments for reinforcement learning",
-    load: () => import("./commands/rollouts.ts"),
-  },
+  rollouts: { summary: "run environments for reinforcement learning", load: () => import("./commands/rollouts.ts") },
   worker: { summary: "work on the tasks of a queue", load: () => import("./commands/worker.ts") },
   completion: { summary: "print the completion of a shell", load: () => import("./commands/completion.ts") },
 };

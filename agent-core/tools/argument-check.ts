@@ -21,12 +21,17 @@ export type ArgumentCheck = (args: unknown) => string | undefined;
  * long to check are passed on unchecked: the owner of the tool checks them too.
  */
 export function argumentCheck(schema: Readonly<Record<string, unknown>>, limitMs = LIMIT_MS): ArgumentCheck {
-  const size = JSON.stringify(schema).length;
-  if (size > MAX_CHARS) throw new Error(`it has ${size} characters; the limit is ${MAX_CHARS}`);
-  // The library takes two schemas with one `$id` for the same.
-  const { $id: _, ...own } = schema;
+  const { length } = JSON.stringify(schema);
+  if (length > MAX_CHARS) throw new Error(`it has ${length} characters; the limit is ${MAX_CHARS}`);
+  // The library takes two schemas with one `$id` for the same, and writes a format that it does not know to the console.
+  const { $id: _, ...own } = JSON.parse(JSON.stringify(schema, withoutFormat));
   const validate = limited(limitMs, () => compile(own as JsonSchemaType));
   return (args) => validate && limited(limitMs, () => validate(args).errorMessage?.slice(0, ERROR_CHARS));
+}
+
+/** Formats are remarks by the standard; the owner of the tool checks them. A property of that name has a schema. */
+function withoutFormat(this: unknown, key: string, value: unknown): unknown {
+  return key === "format" && typeof value === "string" && "type" in Object(this) ? undefined : value;
 }
 
 function compile(schema: JsonSchemaType): ReturnType<AjvJsonSchemaValidator["getValidator"]> {

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { argumentCheck } from "../../../agent-core/tools/argument-check.ts";
 
 test("a pattern that backtracks for years does not hold up the agent, and the arguments are passed on", () => {
@@ -32,4 +32,15 @@ test("two schemas with one $id are two schemas", () => {
   const first = argumentCheck({ $id: "tool", type: "object", required: ["a"] });
   const second = argumentCheck({ $id: "tool", type: "object", required: ["b"] });
   expect([first({ a: 1 }), second({ b: 1 })]).toEqual([undefined, undefined]);
+});
+
+test("a format that the validator does not know writes nothing to the console, and a property of that name is checked", () => {
+  const written = vi.spyOn(console, "warn");
+  const text = { type: "string", format: "json" };
+  const check = argumentCheck({ type: "object", properties: { icon: text, format: { enum: ["x"] } } });
+  expect(check({ icon: "{" })).toBeUndefined();
+  expect(check({ icon: 1 })).toContain("data/icon must be string");
+  expect(check({ format: "y" })).toContain("data/format");
+  expect(written).not.toHaveBeenCalled();
+  written.mockRestore();
 });
