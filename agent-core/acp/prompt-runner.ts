@@ -11,7 +11,7 @@ import { changesSetting, commandIn } from "../protocol/conversation.ts";
 import { failure } from "../protocol/handle.ts";
 import type { Journal } from "../sessions/journal.ts";
 import type { CommandSession } from "./commands/command.ts";
-import { runCommand, steer, stop } from "./commands/slash-commands.ts";
+import { runCommand } from "./commands/slash-commands.ts";
 import type { ConnectedClient } from "./connected-client.ts";
 import { noticeUpdate, userUpdates } from "./conversation-updates.ts";
 import type { Goal } from "./goal.ts";
@@ -130,12 +130,12 @@ export class PromptRunner {
     const { agent } = this.#options;
     const text = typedText(message);
     const { name, argument } = commandIn(text);
-    if (name === stop.name) {
+    if (name === "stop") {
       this.cancel();
       return this.#last.then(() => ({ stopReason: "end_turn" }));
     }
     if (changesSetting(text)) return this.#changeSetting(message, signal);
-    const isMeant = name === steer.name && argument !== "";
+    const isMeant = name === "steer" && argument !== "";
     const isByDefault = name === undefined && this.#options.busyInputMode === "steer";
     if (!isMeant && !isByDefault) return undefined;
     const steered = isMeant ? withText(message, argument) : message;

@@ -13,9 +13,14 @@ import { oneLine } from "../platform/one-line.ts";
 import { visibleText } from "../platform/visible-text.ts";
 import type { HermesExtensionItem } from "../protocol/extensions.ts";
 import { type AgentFolder, type AgentPlaces, agentFolders } from "./agent-places.ts";
+import { shortened } from "./skill-index.ts";
 
 const MAX_BYTES = 100_000;
-const MAX_AGENTS = 100;
+const MAX_AGENTS = 1_000;
+/** Length of their list with whole descriptions in a prompt, which every request repeats. Characters. */
+const MAX_INDEX_CHARS = 2_000;
+/** Agents in a list with short descriptions. */
+const MAX_SHOWN = 25;
 /** Part of a description in the prompt and in lists. Characters. */
 const DESCRIPTION_CHARS = 200;
 
@@ -73,11 +78,16 @@ export async function readAgents(places: AgentPlaces): Promise<CustomAgents> {
   return { agents: [...byName.values()].slice(0, MAX_AGENTS), problems: found.flatMap(({ problems }) => problems) };
 }
 
-/** Part of the system prompt. */
+/** Part of the system prompt. Many agents have short descriptions in it, and the last of very many stand in no line. */
 export function agentIndex({ agents }: CustomAgents): string | undefined {
   if (agents.length === 0) return undefined;
-  const lines = agents.map(({ name, description }) => `- ${name}: ${description}`);
-  return ["# Agents", "Roles for delegate_task (parameter agent):", ...lines].join("\n");
+  const lines = (shown: (text: string) => string): readonly string[] =>
+    agents.map(({ name, description }) => `- ${name}: ${shown(description)}`);
+  const whole = lines((text) => text);
+  const index = whole.join("\n").length <= MAX_INDEX_CHARS ? whole : lines(shortened).slice(0, MAX_SHOWN);
+  const rest = agents.length - index.length;
+  const more = rest === 0 ? [] : [`${rest} more: an unknown name gets the names of all.`];
+  return ["# Agents", "Roles for delegate_task (parameter agent):", ...index, ...more].join("\n");
 }
 
 /** Instruction for a message that begins with `@name`; undefined for any other message. */

@@ -44,8 +44,8 @@ export function categoryOf({ category }: Pick<KnownSkill, "category">): string {
   return category ?? NO_CATEGORY;
 }
 
-/** Cut at a word. */
-function shortened(description: string): string {
+/** Description in an index, cut at a word. */
+export function shortened(description: string): string {
   if (description.length <= SHORT_CHARS) return description;
   const cut = description.slice(0, SHORT_CHARS);
   const end = cut.lastIndexOf(" ");

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { addressed, agentsText, castTasks, readAgents } from "../../../agent-core/skills/custom-agents.ts";
+import { addressed, agentIndex, agentsText, castTasks, readAgents } from "../../../agent-core/skills/custom-agents.ts";
 
 let root: string;
 let home: string;
@@ -126,4 +126,18 @@ describe("custom agents", () => {
       expect(addressed(message, agents)).toBeUndefined();
     }
   });
+});
+
+test.each([
+  [8, /^# Agents\nRoles .*(\n- agent-\d: (Reviews all changes of the team for faults\. ){4}){8}$/],
+  [20, /^# Agents\nRoles .*(\n- agent-\d+: Reviews all changes of the team for faults\.…){20}$/],
+  [480, /^# Agents\nRoles .*(\n- agent-\d+: Reviews all .*…){25}\n455 more: an unknown name gets the names of all\.$/],
+])("the prompt lists %i agents in a few lines, and all of them can be named", (count, index) => {
+  const description = "Reviews all changes of the team for faults. ".repeat(4);
+  const agents = Array.from({ length: count }, (_, at) => ({
+    ...{ name: `agent-${at}`, description, instructions: "Review." },
+    ...{ tools: undefined, without: [], model: undefined, path: `/a/agent-${at}.md` },
+  }));
+  expect(agentIndex({ agents, problems: [] })).toMatch(index);
+  expect(addressed(`@agent-${count - 1} go`, { agents, problems: [] })).toContain(`agent-${count - 1}`);
 });

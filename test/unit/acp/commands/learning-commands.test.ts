@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { CommandSession } from "../../../../agent-core/acp/commands/command.ts";
-import { learning, report } from "../../../../agent-core/acp/commands/slash-commands.ts";
+import { runCommand } from "../../../../agent-core/acp/commands/slash-commands.ts";
 import type { HealthReport, LearningState, LearntItem } from "../../../../agent-core/protocol/learning.ts";
 
 const item: LearntItem = {
@@ -40,7 +40,8 @@ function session(given: Partial<LearningState>, reports: readonly HealthReport[]
   return { learning: access, cwd: "/project", signal: new AbortController().signal } as CommandSession;
 }
 
-const answer = (argument: string, given: Partial<LearningState> = {}) => learning.run(argument, session(given));
+const answer = (argument: string, given: Partial<LearningState> = {}) =>
+  runCommand(`/learning ${argument}`, session(given));
 
 test("/learning shows the switches, the budget and the newest items", async () => {
   expect(await answer("")).toContain(
@@ -113,8 +114,8 @@ test("/report names what got worse with a session and what to do, then the figur
     totals: { tokens: 1_000_000, usd: 3.4, learningTokens: 30_000, learningUsd: 0.05 },
     regressions: [{ rate: "tool_error_rate", of: "terminal", before: 0.03, now: 0.25, n: 40, sessions: ["s9"] }],
   };
-  const text = await report.run("", session({}, [written]));
+  const text = await runCommand("/report", session({}, [written]));
   expect(text).toContain("- retry rate: 10.0% (40 cases, usually 5.0%)");
   expect(text).toContain("- tool error rate of terminal: 3.0% → 25.0% in 40 cases. Share of tool calls that failed.");
-  expect(await report.run("", session({}))).toMatch(/^There is no health report yet/);
+  expect(await runCommand("/report", session({}))).toMatch(/^There is no health report yet/);
 });
