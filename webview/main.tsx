@@ -16,6 +16,7 @@ import { containedText } from "../agent-core/platform/visible-text.ts";
 import type { HostMessage } from "../agent-core/protocol/panel-events.ts";
 import { Panel, type PanelHost } from "./panel.ts";
 import { App } from "./views/app.tsx";
+import { typeIntoMessage } from "./views/focus-kept.ts";
 import { PanelContext } from "./views/panel-context.ts";
 
 declare function acquireVsCodeApi(): PanelHost;
@@ -51,6 +52,7 @@ const keepFromViews = (event: KeyboardEvent): void => {
   if (event.isComposing || event.keyCode === TAKEN) event.stopPropagation();
 };
 window.addEventListener("keydown", keepFromViews, true);
+window.addEventListener("keydown", typeIntoMessage);
 window.addEventListener("focus", () => panel.post({ type: "focus" }));
 addEventListener("pagehide", () => panel.memory.save());
 const root = document.getElementById("root");

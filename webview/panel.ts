@@ -188,7 +188,6 @@ export class Panel {
     clearTimeout(this.#searchTimer);
     this.#go({ sessions: false, isOpening: false });
     this.post({ type: "history-close" });
-    this.composerFocus.value += 1;
   }
 
   /** Opens the page of extensions. */
@@ -201,7 +200,6 @@ export class Panel {
   closeExtensions(): void {
     this.#go({ extensions: false });
     this.seeExtensions();
-    this.composerFocus.value += 1;
   }
 
   /** The sub-agent whose conversation is on the page. */
@@ -269,7 +267,6 @@ export class Panel {
 
   closeSetup(): void {
     this.#go({ setup: false });
-    this.composerFocus.value += 1;
   }
 
   #run(command: PanelCommand): void {

@@ -179,11 +179,12 @@ export function itemOf(element: AgentGroup | AgentRow): vscode.TreeItem {
 }
 
 function groupItem({ folder, rows }: AgentGroup): vscode.TreeItem {
-  const isOpen = folder === currentFolder() || rows.some(({ state }) => state !== "earlier");
+  const isOpen = folder === currentFolder() || rows.some(({ state, isHere }) => isHere || state !== "earlier");
   const { Expanded, Collapsed } = vscode.TreeItemCollapsibleState;
   const item = new vscode.TreeItem(vscode.Uri.file(folder), isOpen ? Expanded : Collapsed);
-  item.id = folder;
-  item.description = String(rows.length);
+  // VS Code keeps a known id as folded as it was, also when a session in it begins to ask.
+  item.id = `${isOpen ? "open" : "folded"} ${folder}`;
+  item.description = [rows.length, LOOKS[rows[0]?.state ?? "earlier"].text].filter(Boolean).join(" · ");
   item.tooltip = folder;
   item.iconPath = new vscode.ThemeIcon("root-folder");
   return item;

@@ -28,6 +28,7 @@ import {
 } from "./editor-commands.ts";
 import { explainProblem, fixProblem } from "./fix-problem.ts";
 import { openMemory } from "./memory-files.ts";
+import { openSettings } from "./open-settings.ts";
 import { carryOutPlan } from "./plan-document.ts";
 import { chooseAgent, exportShownSession, importSessions, manageGrants, showNewSession } from "./session-commands.ts";
 import { showPanel } from "./show-panel.ts";
@@ -124,5 +125,6 @@ export const commands: CommandTable = {
   "hermes.manageGrants": manageGrants,
   "hermes.connectEditor": connectEditor,
   "hermes.restartAgent": ({ worker }) => worker.restart(),
+  "hermes.openSettings": () => openSettings("@ext:hermes-agent.hermes-vscode"),
   "hermes.showLog": ({ log }) => log.show(true),
 };

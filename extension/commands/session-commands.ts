@@ -24,32 +24,26 @@ export async function exportShownSession({ sessions, worker }: Services): Promis
   await showInformation(vscode.l10n.t("Hermes: there is no session to export yet."));
 }
 
-type Source = vscode.QuickPickItem & { readonly isHome: boolean };
-
-const SOURCES: readonly Source[] = [
-  {
-    label: vscode.l10n.t("Hermes' home"),
-    description: vscode.l10n.t("state.db in HERMES_HOME, or in ~/.hermes"),
-    isHome: true,
-  },
-  {
-    label: vscode.l10n.t("Another state.db…"),
-    description: vscode.l10n.t("From another home, or a copy"),
-    isHome: false,
-  },
-];
+const HOME = {
+  label: vscode.l10n.t("Hermes' home"),
+  description: vscode.l10n.t("state.db in HERMES_HOME, or in ~/.hermes"),
+};
+const ANOTHER = {
+  label: vscode.l10n.t("Another state.db…"),
+  description: vscode.l10n.t("From another home, or a copy"),
+};
 
 const SHOW = vscode.l10n.t("Show Sessions");
 
 /** Imports the sessions of an original Hermes home, with progress, and offers to show them. */
 export async function importSessions(services: Services): Promise<void> {
-  const source = await vscode.window.showQuickPick(SOURCES, {
+  const source = await vscode.window.showQuickPick([HOME, ANOTHER], {
     title: vscode.l10n.t("Import Sessions"),
     placeHolder: vscode.l10n.t("Reads the sessions of the original Hermes Agent without changing them"),
   });
   if (source === undefined) return;
-  const file = source.isHome ? undefined : await chooseFile();
-  if (!source.isHome && file === undefined) return;
+  const file = source === HOME ? undefined : await chooseFile();
+  if (source === ANOTHER && file === undefined) return;
   await withErrorMessage(vscode.l10n.t("Nothing was imported"), () =>
     runImport(services, file === undefined ? {} : { path: file }),
   );

@@ -161,7 +161,7 @@ function shift(line: string, given: string, wanted: string): string {
   return line.startsWith(given) ? wanted + line.slice(given.length) : line;
 }
 
-function indentOf(line: string): string {
+export function indentOf(line = ""): string {
   return /^[ \t]*/.exec(line)?.[0] ?? "";
 }
 

@@ -1,5 +1,6 @@
 /** Words that differ between the old and the new lines of a hunk. Pure. */
 import { diffArrays } from "diff";
+import { indentOf } from "../documents/place-code.ts";
 
 /** Characters from `start` up to `end` (from 0) of one of the hunk's old or new lines. */
 export type Span = { readonly line: number; readonly start: number; readonly end: number };
@@ -44,19 +45,35 @@ export function wordDiff(oldLines: readonly string[], newLines: readonly string[
   const runs = runsBetween(old, fresh);
   if (runs === undefined) return NO_WORDS;
   const oldLineOf = pairedLines(runs, newLines.length);
-  const inserted: Span[] = [];
-  const removed: Removal[] = [];
+  const isWord = (lines: readonly string[], { line, start }: Token): boolean => start >= indentOf(lines[line]).length;
+  const { inserted, removed } = indentChanges(oldLines, newLines, oldLineOf);
   for (const { isCommon, old: gone, fresh: came, before } of withoutLoneBlanks(runs)) {
     if (isCommon) continue;
-    const words = spansOf(came).filter(({ line }) => oldLineOf[line] !== undefined);
+    const words = spansOf(came.filter((token) => oldLineOf[token.line] !== undefined && isWord(newLines, token)));
     inserted.push(...words);
-    for (const span of spansOf(gone)) {
-      const line = oldLineOf.indexOf(span.line);
+    for (const old of spansOf(gone.filter((token) => isWord(oldLines, token)))) {
+      const line = oldLineOf.indexOf(old.line);
       const gap = before?.line === line ? before.start + before.text.length : 0;
-      if (line >= 0) removed.push({ old: span, line, at: words.find((word) => word.line === line)?.start ?? gap });
+      const at = words.find((word) => word.line === line)?.start ?? Math.max(gap, indentOf(newLines[line]).length);
+      if (line >= 0) removed.push({ old, line, at });
     }
   }
   return { inserted, removed, oldLineOf };
+}
+
+/** Indentation is compared line by line: the comparison of words takes that of a neighbour for it, and reports the rest. */
+function indentChanges(oldLines: readonly string[], newLines: readonly string[], oldLineOf: WordDiff["oldLineOf"]) {
+  const inserted: Span[] = [];
+  const removed: Removal[] = [];
+  for (const [line, paired] of oldLineOf.entries()) {
+    if (paired === undefined) continue;
+    const [old, fresh] = [indentOf(oldLines[paired]), indentOf(newLines[line])];
+    const differs = [...fresh].findIndex((blank, index) => blank !== old[index]);
+    const start = differs < 0 ? fresh.length : differs;
+    if (fresh.length > start) inserted.push({ line, start, end: fresh.length });
+    if (old.length > start) removed.push({ old: { line: paired, start, end: old.length }, line, at: start });
+  }
+  return { inserted, removed };
 }
 
 type Token = { readonly text: string; readonly line: number; readonly start: number };

@@ -190,14 +190,10 @@ describe("next steps in the panel", () => {
     const reasons = Array.from({ length: 40 }, (_, index) => `Deletes folder ${index} recursively`);
     const command = `rm -rf ${"some/long/path ".repeat(60)}`;
     await panel().feed({ kind: "prompt", id: "p1", text: "Clean up" });
-    await panel().feed({
-      kind: "permission",
-      requestId: "r1",
-      options,
-      reasons,
-      command,
-      toolCall: { toolCallId: "c1", title: "rm" },
-    });
+    const toolCall = { toolCallId: "c1", title: "rm" };
+    const ask = (requestId: string, why: readonly string[]) =>
+      panel().feed({ kind: "permission", requestId, options, reasons: why, command, toolCall });
+    await ask("r1", reasons);
     const message = panel().page.getByRole("textbox", { name: "Message Hermes" });
     for (const width of [200, 320]) {
       await panel().setWidth(width);
@@ -208,9 +204,18 @@ describe("next steps in the panel", () => {
       }
     }
     await pictures("long-permission");
+    await panel().feed({ kind: "permission-end", requestId: "r1", label: "Rejected" });
+    const outside = "Runs outside the sandbox, with the network and with your own access to files";
+    await ask("r2", [...reasons.slice(0, 4), outside, outside.replace("Runs", "Reads")]);
+    await panel().setWidth(320);
+    const hidden = () =>
+      panel()
+        .page.locator(".ask-reasons")
+        .evaluate((list) => list.scrollHeight - list.clientHeight);
+    await expect.poll(hidden).toBe(0);
     const choices = ["Half up (shops)", "Half to even (banks)", "Do not round, keep the cents as they are"];
     const question = "Which rounding shall the total use? Banks usually round half to even, shops round half up.";
-    await panel().feed({ kind: "permission-end", requestId: "r1", label: "Rejected" });
+    await panel().feed({ kind: "permission-end", requestId: "r2", label: "Rejected" });
     await panel().feed({ kind: "question", requestId: "q1", message: question, choices });
     await button("Skip").waitFor();
     await pictures("long-question");

@@ -101,6 +101,7 @@ describe("sessions in the panel", () => {
     await page().locator(".history-name").nth(1).click();
     await page().waitFor({ state: "detached" });
     await expect.poll(bubbles).toEqual(["list the files", "read a.txt", STUBBORN]);
+    await panel().page.locator(".composer textarea:focus").waitFor();
     // The one that was left may be open in another window now.
     await expect.poll(locks).toEqual([]);
   });

@@ -58,6 +58,21 @@ describe("first run, keys and the model picker", () => {
     await panel().page.getByText("hello from the local one").first().waitFor();
   });
 
+  // A list of choices takes letters as a search: "a" would choose Ask, and "au" Auto, which asks for nothing.
+  test("a message typed right after the choice of a mode or model changes neither, and is not lost", async () => {
+    const mode = panel().page.getByRole("combobox", { name: "Mode" });
+    await mode.selectOption("plan");
+    await mode.focus();
+    await panel().page.keyboard.type("automate ");
+    await expect.poll(() => panel().composer.inputValue()).toBe("automate ");
+    await picker().focus();
+    await panel().page.keyboard.type("it");
+    await expect.poll(() => panel().composer.inputValue()).toBe("automate it");
+    expect(await mode.inputValue()).toBe("plan");
+    await mode.selectOption("code");
+    await panel().composer.fill("");
+  });
+
   test("a reasoning model shows its effort next to its name", async () => {
     await panel().page.getByLabel("Reasoning effort").selectOption("low");
     model().script(say("thought little"));

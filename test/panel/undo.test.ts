@@ -36,6 +36,7 @@ describe("undo of the user's own undo", () => {
     const line = panel().page.locator(".restore-line");
     await line.getByText("Restored 2 files and the conversation").waitFor();
     expect([await panel().bubbles(), hasNew()]).toEqual([[], false]);
+    await panel().page.getByRole("button", { name: "Jump to the Latest" }).waitFor({ state: "detached" });
     await line.getByRole("button", { name: "Undo" }).click();
     await expect
       .poll(() => panel().bubbles())

@@ -19,9 +19,6 @@ const LABEL_CHARS = 80;
 /** Sessions that a row links. */
 const LINKED = 3;
 
-/** Focus after an action, whose row may have disappeared. */
-const FOCUS = { inRow: ".learning-actions button, button", otherwise: "#learning-search" };
-
 export const KINDS: Readonly<Record<LearntItem["kind"], { readonly icon: string; readonly word: string }>> = {
   preference: { icon: "account", word: t("Preference") },
   fact: { icon: "book", word: t("Fact") },
@@ -39,7 +36,7 @@ const STATES: Readonly<Record<LearntItem["state"], string>> = {
 
 export function ItemList({ items }: { readonly items: readonly LearntItem[] }) {
   const [pages, setPages] = useState(1);
-  const rows = useFocusKept<HTMLUListElement>(items, FOCUS);
+  const rows = useFocusKept<HTMLUListElement>(items, ".learning-actions button, button", "#learning-search");
   const left = items.length - pages * PAGE_ROWS;
   if (items.length === 0) return <p class="learning-empty">{t("Nothing matches the search.")}</p>;
   return (

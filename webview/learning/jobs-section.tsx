@@ -8,9 +8,6 @@ import { ActionButtons } from "./action-buttons.tsx";
 import { momentText } from "./figures.ts";
 import { useLearning } from "./learning-panel.ts";
 
-/** Focus after an action, whose row may have disappeared. */
-const FOCUS = { inRow: ".learning-actions button, button", otherwise: "#learning-tab-jobs" };
-
 const ICONS: Readonly<Record<CronRun["state"], string>> = {
   running: "loading",
   completed: "pass",
@@ -19,7 +16,7 @@ const ICONS: Readonly<Record<CronRun["state"], string>> = {
 };
 
 export function JobsSection({ cron }: { readonly cron: CronState | null }) {
-  const rows = useFocusKept<HTMLUListElement>(cron?.jobs, FOCUS);
+  const rows = useFocusKept<HTMLUListElement>(cron?.jobs, ".learning-actions button, button", "#learning-tab-jobs");
   if (cron === null || cron.jobs.length === 0) {
     return (
       <p class="learning-empty">

@@ -28,7 +28,7 @@ import { CONTINUE } from "./transcript/turn-end.tsx";
 
 export function App() {
   const { store } = usePanel();
-  const dock = useFocusNotLost<HTMLDivElement>(".composer textarea");
+  const frame = useFocusNotLost<HTMLElement>();
   const { permissions, questions, announcement, facts } = store.shown.value;
   if (facts.folder !== "open") {
     return (
@@ -38,13 +38,13 @@ export function App() {
     );
   }
   return (
-    <main class="panel">
+    <main class="panel" ref={frame}>
       <AgentLine />
       <TrustLine />
       <BackgroundLine />
       <ExtensionsLine />
       <Content />
-      <div class="dock" ref={dock}>
+      <div class="dock">
         <div class="dock-lines">
           {permissions.map((request) => (
             <PermissionCard key={request.requestId} request={request} />
@@ -83,7 +83,9 @@ function Content() {
   if (isEmpty) return <StartPageView />;
   return (
     <>
-      <h1 class="visually-hidden">{onOneLine(title ?? t("Conversation"))}</h1>
+      <h1 class={title === undefined ? "visually-hidden" : "session-title"} title={title} dir="auto">
+        {onOneLine(title ?? t("Conversation"))}
+      </h1>
       <Transcript key={sessionId} />
     </>
   );
@@ -211,14 +213,10 @@ function InterruptedLine() {
 
 /** Ends plan mode: the plan is carried out, or planning continues. */
 function PlanBar() {
-  const panel = usePanel();
-  const { store, post } = panel;
+  const { store, post } = usePanel();
   const { hasPlan, running } = store.shown.value;
   if (!hasPlan || running || !isPlanning(store.shown.value)) return null;
-  const keepPlanning = (): void => {
-    store.apply([{ kind: "keep-planning" }]);
-    panel.compose();
-  };
+  const keepPlanning = (): void => store.apply([{ kind: "keep-planning" }]);
   const answer = store.shown.value.entries.findLast((entry) => entry.type === "answer");
   const plan = answer?.type === "answer" ? wholeText(answer.text) : "";
   const editPlan = (): void => post({ type: "open-plan", text: plan });

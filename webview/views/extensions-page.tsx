@@ -82,13 +82,10 @@ const ADD: Partial<Record<Group["kind"], Way>> = {
   },
 };
 
-/** Focus after an action, whose button may have disappeared. */
-const FOCUS = { inRow: ".extension-actions button, button", otherwise: "#extensions-title" };
-
 export function ExtensionsPage() {
   const panel = usePanel();
   const items = extensionsOf(panel.store.shown.value);
-  const rows = useFocusKept<HTMLDivElement>(items, FOCUS);
+  const rows = useFocusKept<HTMLDivElement>(items, ".extension-actions button, button", "#extensions-title");
   const title = useRef<HTMLHeadingElement>(null);
   useLayoutEffect(() => title.current?.focus(), []);
   const leave = (): void => panel.closeExtensions();

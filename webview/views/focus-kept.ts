@@ -4,20 +4,14 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 
 type FocusedRow = { readonly id: string; readonly index: number };
 
-export type FocusTargets = {
-  /** Selector of the element of a row that takes the focus. */
-  readonly inRow: string;
-  /** Selector of the element that takes the focus when no row is left. */
-  readonly otherwise: string;
-};
-
 /**
- * When the focused button moves or disappears, its row gets the focus again, else the row that took its place, else the
- * `otherwise` element. Rows have an id in `data-row`; `shown` changes with them.
+ * When the focused button moves or disappears, the element `inRow` of its row gets the focus, else that of the row that took
+ * its place, else `otherwise`, both selectors. Rows have an id in `data-row`; `shown` changes with them.
  */
 export function useFocusKept<List extends HTMLElement>(
   shown: unknown,
-  { inRow, otherwise }: FocusTargets,
+  inRow: string,
+  otherwise = MESSAGE,
 ): RefObject<List | null> {
   const list = useRef<List>(null);
   const focused = useFocused((target): FocusedRow | undefined => {
@@ -37,15 +31,27 @@ export function useFocusKept<List extends HTMLElement>(
   return list;
 }
 
-/** When the focused element of the frame is removed, the `otherwise` element takes the focus. */
-export function useFocusNotLost<Frame extends HTMLElement>(otherwise: string): RefObject<Frame | null> {
+/** When the focused element of the frame is removed, the message takes the focus. */
+export function useFocusNotLost<Frame extends HTMLElement>(): RefObject<Frame | null> {
   const frame = useRef<Frame>(null);
   const focused = useFocused((target) => (frame.current?.contains(target) ? target : undefined));
   useLayoutEffect(() => {
     if (focused.current?.isConnected !== false || !isFocusLost()) return;
-    document.querySelector<HTMLElement>(otherwise)?.focus();
+    focusMessage();
   });
   return frame;
+}
+
+const MESSAGE = ".composer textarea";
+
+function focusMessage(): void {
+  document.querySelector<HTMLElement>(MESSAGE)?.focus();
+}
+
+/** A letter typed outside of all fields goes into the message; in a picker it would choose another mode. */
+export function typeIntoMessage({ key, ctrlKey, metaKey, altKey, target, defaultPrevented }: KeyboardEvent): void {
+  const isLetter = /^\S$/u.test(key) && !ctrlKey && !metaKey && !altKey && !defaultPrevented;
+  if (isLetter && !(target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement)) focusMessage();
 }
 
 /** Result of `read` for the element that got the focus last. */

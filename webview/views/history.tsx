@@ -14,11 +14,9 @@ const BLOCK = 50;
 /** Distance from the end of the list at which the next page is requested. */
 const AHEAD = "600px";
 
-const FOCUS = { inRow: ".history-name", otherwise: ".history-search input" };
-
 export function History({ page }: { readonly page: HistoryPage }) {
   const panel = usePanel();
-  const rows = useFocusKept<HTMLDivElement>(page.sessions, FOCUS);
+  const rows = useFocusKept<HTMLDivElement>(page.sessions, ".history-name", ".history-search input");
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.key === "Escape") {
       event.preventDefault();

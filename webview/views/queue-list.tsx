@@ -11,12 +11,10 @@ import { Icon, IconButton } from "./icon.tsx";
 import { onKeys } from "./keys.ts";
 import { usePanel } from "./panel-context.ts";
 
-const FOCUS = { inRow: ".draft-field textarea, [data-row] > button", otherwise: ".composer textarea" };
-
 export function QueueList() {
   const { store } = usePanel();
   const { queue } = store.shown.value;
-  const list = useFocusKept<HTMLUListElement>(queue, FOCUS);
+  const list = useFocusKept<HTMLUListElement>(queue, ".draft-field textarea, [data-row] > button");
   if (queue.length === 0) return null;
   return (
     <ul class="queue" aria-label={t("Queued messages")} ref={list}>

@@ -13,9 +13,6 @@ import { Button, Icon } from "./icon.tsx";
 import { onSubmit } from "./keys.ts";
 import { usePanel } from "./panel-context.ts";
 
-/** Reasons that a card shows without scrolling. */
-const SHOWN_REASONS = 3;
-
 /** Pause without a key before the buttons work: what the user does for something else must not answer. Milliseconds. */
 const ARM_MS = 400;
 
@@ -46,7 +43,6 @@ export function PermissionCard({ request }: { readonly request: PermissionReques
   const answer = ({ optionId }: PermissionOption, reason?: string): void => {
     if (!isArmed) return;
     panel.post({ type: "permission", requestId, optionId, ...(reason && { reason }) });
-    panel.compose();
   };
   const diffs = (toolCall.content ?? []).filter((part) => part.type === "diff");
   const label = `permission-${requestId}`;
@@ -62,8 +58,7 @@ export function PermissionCard({ request }: { readonly request: PermissionReques
         </div>
       )}
       {reasons.length > 0 && (
-        // A list that scrolls takes the focus.
-        <ul class="ask-reasons" tabIndex={reasons.length > SHOWN_REASONS ? 0 : undefined}>
+        <ul class="ask-reasons">
           {reasons.map((text) => (
             <li key={text} dir="auto">
               {visibleText(text)}
@@ -177,7 +172,6 @@ export function QuestionCard({ request: { requestId, message, choices } }: { rea
   const answer = (text: string | null): void => {
     if (!isArmed) return;
     panel.post({ type: "answer", requestId, text });
-    panel.compose();
   };
   const label = `question-${requestId}`;
   const text = useMemo(() => appendText(emptyText, visibleText(message)), [message]);

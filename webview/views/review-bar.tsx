@@ -8,12 +8,10 @@ import { Button, Icon, IconButton } from "./icon.tsx";
 import { onKeys } from "./keys.ts";
 import { usePanel } from "./panel-context.ts";
 
-const FOCUS = { inRow: ".review-file", otherwise: ".composer textarea" };
-
 export function ReviewBar() {
   const { store, post } = usePanel();
   const { review, undone } = store.shown.value.facts;
-  const list = useFocusKept<HTMLUListElement>(review, FOCUS);
+  const list = useFocusKept<HTMLUListElement>(review, ".review-file");
   if (review.length === 0) return undone > 0 ? <UndoneLine files={undone} /> : null;
   const added = review.reduce((sum, file) => sum + file.added, 0);
   const removed = review.reduce((sum, file) => sum + file.removed, 0);

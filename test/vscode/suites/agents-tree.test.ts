@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import * as vscode from "vscode";
 import { type AgentRow, agentRows, groupsOf, itemOf } from "../../../extension/chat/agents-view.ts";
 import type { ListedSession } from "../../../extension/chat/session-history.ts";
 import type { Services } from "../../../extension/services.ts";
@@ -65,5 +66,17 @@ suite("tree of agents", () => {
     }
     const [first] = groups[0]?.rows ?? [];
     assert.ok(first?.facts.includes("works"));
+  });
+
+  // VS Code keeps the fold of an item whose id it knows.
+  test("unfolds a folder when a session in it begins to ask, and says so beside its name", () => {
+    const row = { id: "s", title: "t", folder: "/p", isHere: false, at: 0, facts: [] };
+    const [quiet, asking] = (["earlier", "asks"] as const).map((state) =>
+      itemOf({ folder: "/p", rows: [{ ...row, state }] }),
+    );
+    const { Collapsed, Expanded } = vscode.TreeItemCollapsibleState;
+    assert.deepEqual([quiet?.collapsibleState, asking?.collapsibleState], [Collapsed, Expanded]);
+    assert.notEqual(quiet?.id, asking?.id);
+    assert.deepEqual([quiet?.description, asking?.description], ["1", "1 · asks"]);
   });
 });

@@ -48,6 +48,7 @@ export function useFollowing(scroller: RefObject<HTMLElement | null>, startsAtEn
       follows: () => follows.current,
       toEnd: () => {
         follows.current = true;
+        setAway(false); // content that fits does not scroll
         scrollToEnd();
       },
       keep: () => {

@@ -61,6 +61,27 @@ describe("The look of a hunk", () => {
       ["if (length > 1000) throw failure;"],
       ["0: − const first = rows[0];"],
     ],
+    [
+      "marks no indentation that a new line above took over",
+      "    return result\n",
+      "    share = 0.9\n    return result * share\n",
+      ["    share = 0.9", "    return result[+ * share]"],
+      ["1: − return result"],
+    ],
+    [
+      "strikes no indentation of lines that became one",
+      "\ttotal = 0\n\tfor (const item of items)\n",
+      "\ttotal = sum(for (const item of items))\n",
+      ["\ttotal = [+sum(]for (const item of items)[+)]"],
+      ["0: − total = 0 ⏎ for (const item of items)"],
+    ],
+    [
+      "marks only the new part of an indentation",
+      "  go();\n",
+      "  if (ready) {\n    go();\n  }\n",
+      ["  if (ready) {", "  [+  ]go();", "  }"],
+      ["1: − go();"],
+    ],
     ["joins a few removed lines", "keep\none();\n\n  two();\n", "keep\n", [], ["0: − one(); ⏎ two();"]],
     [
       "counts many removed lines",
