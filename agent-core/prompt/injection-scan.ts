@@ -15,7 +15,11 @@ const SCAN_MS = 200;
 const { override, direction, widthless, byteOrderMark, tag: asciiCopies } = INVISIBLE;
 const HIDDEN = new RegExp(`[${override}${direction}${widthless}${asciiCopies}]|(?!^)${byteOrderMark}`, "u");
 
-type Threat = { readonly name: string; readonly pattern: RegExp };
+/** `isSaid`: words of a sentence, which a text about injections only quotes. */
+type Threat = { readonly name: string; readonly pattern: RegExp; readonly isSaid?: true };
+
+/** Quotations and code within a line. A text after a colon is a value, whose quotation marks its format takes away. */
+const QUOTED = /(?<![:=][ \t]{0,3})(?:"[^"\n]{1,160}"|“[^”\n]{1,160}”|«[^»\n]{1,160}»|`[^`\n]{1,160}`)/g;
 
 const SECRET = String.raw`\$\{?\w*(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL)\w*`;
 
@@ -23,16 +27,19 @@ const threats: readonly Threat[] = [
   { name: "hidden characters", pattern: HIDDEN },
   {
     name: "an attempt to override instructions",
+    isSaid: true,
     pattern:
-      /\b(?:ignore|disregard|forget|override)\s+(?:\w+\s+){0,3}(?:previous|prior|above|earlier|all|system)\s+(?:\w+\s+){0,2}(?:instructions?|prompts?|rules|guidelines|directives)/i,
+      /\b(?:ignore|disregard|forget|override)\s+(?:\w+\s+){0,3}(?:previous|prior|above|earlier|all|(?:the|your)\s+system)\s+(?:\w+\s+){0,2}(?:instructions?|prompts?|rules|guidelines|directives)/i,
   },
   {
     name: "an attempt to change who the agent is",
+    isSaid: true,
     pattern:
       /\byou\s+are\s+(?:now|no\s+longer)\s+(?:a|an|in|the|bound|hermes)\b|\b(?:new|updated)\s+system\s+prompt\s*:/i,
   },
   {
     name: "an order to keep something from the user",
+    isSaid: true,
     pattern:
       /\b(?:do\s+not|don't|never)\s+(?:tell|inform|mention|reveal|show|report)\b[^.\n]{0,40}\bto?\s*(?:the\s+)?user\b|\bwithout\s+(?:telling|informing|the\s+knowledge\s+of)\s+the\s+user\b/i,
   },
@@ -63,9 +70,11 @@ export function warmUpScan(): void {
 export function findThreat(text: string): string | undefined {
   const isLong = text.length > 2 * SCANNED_CHARS;
   const scanned = isLong ? `${text.slice(0, SCANNED_CHARS)}\n${text.slice(-SCANNED_CHARS)}` : text;
-  const plain = scanned.normalize("NFKC");
-  const scan = (): string | undefined =>
-    threats.find(({ pattern }) => pattern.test(scanned) || pattern.test(plain))?.name;
+  const scan = (): string | undefined => {
+    const all = [scanned, scanned.normalize("NFKC")];
+    const said = all.map((each) => each.replaceAll(QUOTED, '""'));
+    return threats.find(({ pattern, isSaid }) => (isSaid ? said : all).some((each) => pattern.test(each)))?.name;
+  };
   if (text.length <= SHORT_CHARS) return scan();
   const found = withinTime(SCAN_MS, scan);
   return found === undefined ? "text that keeps the scan from ending" : found.value;

@@ -140,7 +140,8 @@ export class ChatView implements Component {
   #below(drawing: Drawing): readonly string[] {
     const { width } = drawing;
     const started = this.#turnStartedAt;
-    const isSpinning = started !== undefined && !this.transcript.isAnswering && this.#panel === undefined;
+    const isAsked = this.#panel !== undefined || this.composer.hint !== "";
+    const isSpinning = started !== undefined && !this.transcript.isAnswering && !isAsked;
     return [
       "",
       ...(isSpinning ? [spinnerLine(this.#spinner, Date.now() - started, drawing)] : []),

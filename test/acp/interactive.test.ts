@@ -91,7 +91,8 @@ test("a question is answered by the number of a choice", async () => {
   model.script(callTools(call("clarify", { question: "Which colour?", choices: ["red", "blue"] })), say("Blue it is."));
   const terminal = await opened();
   terminal.type(`paint${ENTER}`);
-  await terminal.until("2 blue");
+  // No spinner turns while the agent waits for the user.
+  await terminal.until((text) => /2 blue.*Esc skips/s.test(text) && !/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/u.test(text));
   terminal.type("2");
   await terminal.until("Blue it is.");
   expect(JSON.stringify(model.requests.at(-1)?.body.messages)).toContain("blue");
