@@ -1,6 +1,6 @@
 /** Real repositories in each layout that git has, for tests of what runs in them. */
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
@@ -55,6 +55,17 @@ const OTHER = { "a.txt": "two\n", "CLAUDE.md": "other\n", "AGENTS.md": "new\n" }
  * changes only b.txt.
  */
 export function branches(folder: string): void {
+  // Files that are there already belong to the first commit.
+  if (readdirSync(folder).length > 0) return void withBranches(folder);
+  template ??= withBranches(newFolder());
+  cpSync(template, folder, { recursive: true });
+  git(folder, "update-index", "-q", "--refresh"); // it holds the inodes of the template's files
+}
+
+/** Repository with the branches, of which the others are copies. */
+let template: string | undefined;
+
+function withBranches(folder: string): string {
   git(folder, "init", "-q");
   asSomebody(folder);
   commit(folder, "main", MAIN);
@@ -64,6 +75,7 @@ export function branches(folder: string): void {
   git(folder, "checkout", "-q", "-b", "plain", "main");
   commit(folder, "plain", { "b.txt": "plain\n" });
   git(folder, "checkout", "-q", "main");
+  return folder;
 }
 
 /** Makes each layout in an empty folder; returns the work tree, on `main` or a branch of the same commit. */
