@@ -5,7 +5,7 @@ export default defineConfig({
   test: {
     expect: { poll: { timeout: 60_000 } },
     include: ["test/panel/**/*.test.ts"],
-    globalSetup: ["test/support/global-setup.ts", "test/support/shared-browser.ts"],
+    globalSetup: ["test/support/global-setup.ts"],
     pool: "forks",
     fileParallelism: false,
     isolate: false,

@@ -1,14 +1,15 @@
 /** The panel in a real Chromium, fed by the real event log, and what it measures there. */
 import { setInterval } from "node:timers/promises";
 import type { SessionUpdate } from "@zed-industries/agent-client-protocol";
-import type { Browser, Page } from "playwright-core";
+import { type Browser, chromium, type Page } from "playwright-core";
 import type { MentionItem } from "../../agent-core/protocol/attachments.ts";
 import type { HostMessage } from "../../agent-core/protocol/panel-events.ts";
 import type { PanelMessage } from "../../agent-core/protocol/panel-messages.ts";
 import { EventLog } from "../../extension/chat/event-log.ts";
+import { chromiumArguments, ensureChromium } from "../../scripts/system-programs.ts";
 import type { AcpProcess } from "../support/acp-process.ts";
 import { answerOf } from "../support/long-session.ts";
-import { launchBrowser, PanelPage } from "../support/panel/panel-page.ts";
+import { PanelPage } from "../support/panel/panel-page.ts";
 
 /** Script that measures inside the page. */
 const INSTRUMENTS = `
@@ -108,8 +109,9 @@ export class FedPanel {
   }
 
   static async open(): Promise<FedPanel> {
-    const browser = await launchBrowser();
-    const panel = await PanelPage.open(browser, { receive: (message) => fed.#receive(message as PanelMessage) });
+    const browser = await chromium.launch({ executablePath: await ensureChromium(), args: [...chromiumArguments] });
+    const options = { receive: (message: unknown) => fed.#receive(message as PanelMessage) };
+    const panel = await PanelPage.open(options, browser.newContext());
     await panel.page.addInitScript({ content: INSTRUMENTS });
     const fed = new FedPanel(panel, browser);
     return fed;

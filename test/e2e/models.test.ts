@@ -137,6 +137,7 @@ describe("keys and models in VS Code", () => {
     await window.panel.getByRole("button", { name: "Edit the Plan" }).click();
     const lines = window.page.locator(".monaco-editor .view-lines").first();
     await lines.getByText("Change it.").waitFor();
+    await window.backedUp("2. Change it.");
     await window.stored(/Untitled-\d/);
     await window.reload();
     model.script(say("It is changed and tested."));

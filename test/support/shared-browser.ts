@@ -1,18 +1,19 @@
-/** One browser for a whole run of panel tests. */
-import { chromium } from "playwright-core";
-import type { TestProject } from "vitest/node";
+/** The browser of the tests of a worker. */
+import { type BrowserContext, chromium } from "playwright-core";
 import { chromiumArguments, ensureChromium } from "../../scripts/system-programs.ts";
 
-declare module "vitest" {
-  interface ProvidedContext {
-    /** Address at which playwright connects to the browser. */
-    readonly browserEndpoint: string;
-  }
+let started: Promise<BrowserContext> | undefined;
+
+/**
+ * One browser with one profile, which ends with this worker, for all pages of its tests. It keeps its cache from page to page,
+ * as a user's does. A profile for each page would be another window, whose frame alone takes a second of processor time, and
+ * VS Code in it would be compiled again. A browser in another process would send each message of a page twice.
+ */
+export function sharedBrowser(): Promise<BrowserContext> {
+  started ??= start();
+  return started;
 }
 
-/** Vitest calls this before the first test file, and the result after the last one. */
-export async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
-  const server = await chromium.launchServer({ executablePath: await ensureChromium(), args: [...chromiumArguments] });
-  provide("browserEndpoint", server.wsEndpoint());
-  return () => server.close();
+async function start(): Promise<BrowserContext> {
+  return chromium.launchPersistentContext("", { executablePath: await ensureChromium(), args: [...chromiumArguments] });
 }

@@ -1,14 +1,12 @@
-/** One VS Code server with the packaged extension, and one browser, for a whole run of browser tests. */
+/** One VS Code server with the packaged extension for a whole run of browser tests. */
 import { cpSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type BrowserServer, chromium } from "playwright-core";
 import type { TestProject } from "vitest/node";
 import { packageFile, resultsFolder } from "../../scripts/project.ts";
-import { chromiumArguments, ensureChromium } from "../../scripts/system-programs.ts";
 import { installExtension, startVSCodeServer, type VSCodeServer } from "../../scripts/vscode-server.ts";
 
-/** Address and folders of the running server and browser, for the test files. */
+/** Address and folders of the running server, for the test files. */
 export type SharedVSCode = {
   /** Folder of the run; everything below it is removed at the end. */
   readonly root: string;
@@ -16,8 +14,6 @@ export type SharedVSCode = {
   readonly authority: string;
   /** User data of the server. Its settings apply to every window that is opened after they are written. */
   readonly userDataFolder: string;
-  /** Address at which playwright connects to the browser. */
-  readonly browserEndpoint: string;
 };
 
 declare module "vitest" {
@@ -31,30 +27,22 @@ export async function setup({ provide }: TestProject): Promise<() => Promise<voi
   if (!existsSync(packageFile)) throw new Error(`${packageFile} is missing: npm run package makes it.`);
   const root = mkdtempSync(join(tmpdir(), "hermes-vscode-"));
   const userDataFolder = join(root, "user-data");
-  const running: { server?: VSCodeServer; browser?: BrowserServer } = {};
+  let server: VSCodeServer | undefined;
   const stop = async (): Promise<void> => {
-    await running.browser?.close();
-    await running.server?.stop();
+    await server?.stop();
     keepLogs(join(userDataFolder, "logs"));
     rmSync(root, { recursive: true, force: true });
   };
   try {
-    const executablePath = await ensureChromium();
     const folders = { userDataFolder, extensionsFolder: join(root, "extensions") };
     await installExtension(packageFile, folders);
-    running.server = await startVSCodeServer({
+    server = await startVSCodeServer({
       ...folders,
       askForTrust: true,
       env: { HERMES_LOCAL_SERVERS: "off", OPENAI_BASE_URL: "" },
       logFile: join(resultsFolder, "logs", "server.log"),
     });
-    running.browser = await chromium.launchServer({ executablePath, args: [...chromiumArguments] });
-    provide("vscode", {
-      root,
-      userDataFolder,
-      authority: running.server.authority,
-      browserEndpoint: running.browser.wsEndpoint(),
-    });
+    provide("vscode", { root, userDataFolder, authority: server.authority });
     return stop;
   } catch (error) {
     await stop();

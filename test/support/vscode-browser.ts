@@ -1,19 +1,22 @@
 /** A window of a real VS Code in a real browser, with the packaged extension installed. */
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
 import {
-  type Browser,
-  type BrowserContext,
-  chromium,
-  type FrameLocator,
-  type Locator,
-  type Page,
-} from "playwright-core";
+  type Dirent,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import type { FrameLocator, Locator, Page } from "playwright-core";
 import { afterEach, expect, inject } from "vitest";
 import { picturesFolder, resultsFolder } from "../../scripts/project.ts";
 import { calmSettings, windowUrl } from "../../scripts/vscode-server.ts";
 import type { ModelServer } from "./model-server/model-server.ts";
 import { type Theme, themes } from "./panel/panel-theme.ts";
+import { sharedBrowser } from "./shared-browser.ts";
 
 const START_LIMIT_MS = 60_000;
 
@@ -45,8 +48,7 @@ const workbenchClasses: Readonly<Record<Theme, string>> = {
   "high-contrast-light": "hc-light",
 };
 
-/** The one connection of this worker to the browser of the run. */
-let browser: Promise<Browser> | undefined;
+const VIEWPORT = { width: 1280, height: 800 };
 
 const testSettings = {
   ...calmSettings,
@@ -71,14 +73,12 @@ export class VSCodeWindow {
   readonly composer: Locator;
   readonly #root: string;
   readonly #authority: string;
-  readonly #context: BrowserContext;
   readonly #others: VSCodeWindow[] = [];
 
-  private constructor(root: string, context: BrowserContext, page: Page, authority: string) {
+  private constructor(root: string, page: Page, authority: string) {
     this.page = page;
     this.#authority = authority;
     this.#root = root;
-    this.#context = context;
     this.workspace = join(root, "workspace");
     this.home = join(root, "home");
     this.panel = this.page
@@ -93,6 +93,7 @@ export class VSCodeWindow {
     writeFiles(join(root, "workspace"), options.files ?? { "a.txt": "one\ntwo\nthree\n" });
     options.prepare?.(join(root, "workspace"));
     writeSettings(join(root, "home"), options);
+    await forget(options.authority ?? inject("vscode").authority);
     return VSCodeWindow.#openAt(root, options.authority);
   }
 
@@ -101,7 +102,7 @@ export class VSCodeWindow {
     for (const window of [...this.#others, this]) {
       // The workbench ends its extension host when its page goes away in order.
       await window.page.goto("about:blank");
-      await window.#context.close();
+      await window.page.close();
     }
     rmSync(this.#root, { recursive: true, force: true });
   }
@@ -118,10 +119,10 @@ export class VSCodeWindow {
   }
 
   static async #openAt(root: string, authority = inject("vscode").authority): Promise<VSCodeWindow> {
-    browser ??= chromium.connect(inject("vscode").browserEndpoint);
-    const context = await (await browser).newContext({ viewport: { width: 1280, height: 800 } });
-    context.setDefaultTimeout(STEP_LIMIT_MS);
-    const window = new VSCodeWindow(root, context, await context.newPage(), authority);
+    const page = await (await sharedBrowser()).newPage();
+    await page.setViewportSize(VIEWPORT);
+    page.setDefaultTimeout(STEP_LIMIT_MS);
+    const window = new VSCodeWindow(root, page, authority);
     await window.#load();
     return window;
   }
@@ -135,6 +136,15 @@ export class VSCodeWindow {
   async stored(text: RegExp): Promise<void> {
     const layout = () => this.page.evaluate<readonly string[]>(STORED_LAYOUT);
     await expect.poll(async () => (await layout()).some((value) => text.test(value))).toBe(true);
+  }
+
+  /** Resolves when VS Code has a copy of an unsaved document with `text`: it makes one a second after a change. */
+  async backedUp(text: string): Promise<void> {
+    const folder = join(inject("vscode").userDataFolder, "User", "Backups");
+    const copies = () =>
+      readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+    const hasText = ({ parentPath, name }: Dirent) => readFileSync(join(parentPath, name), "utf8").includes(text);
+    await expect.poll(() => copies().some(hasText)).toBe(true);
   }
 
   /** Runs the command of the palette with this whole title, once there is one. */
@@ -311,6 +321,16 @@ export class VSCodeWindow {
     await this.page.goto(windowUrl(this.#authority, this.workspace), { timeout: START_LIMIT_MS });
     await this.page.locator(".monaco-workbench .part.statusbar").waitFor({ timeout: START_LIMIT_MS });
   }
+}
+
+/** Removes what earlier windows stored and may do: only the browser's cache is left. */
+async function forget(authority: string): Promise<void> {
+  const context = await sharedBrowser();
+  await context.clearPermissions();
+  const [page = await context.newPage()] = context.pages();
+  const protocol = await context.newCDPSession(page);
+  await protocol.send("Storage.clearDataForOrigin", { origin: `http://${authority}`, storageTypes: "all" });
+  await protocol.detach();
 }
 
 /** Takes a picture of the window after each test of this file that failed: test-results/screens/FAILED-….png. */

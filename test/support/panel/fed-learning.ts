@@ -1,6 +1,6 @@
 /** The learning page in a browser, alone or with the messages of a test. */
-import { chromium, type Locator, type Page } from "playwright-core";
-import { afterAll, beforeAll, inject } from "vitest";
+import type { Locator, Page } from "playwright-core";
+import { afterAll, beforeAll } from "vitest";
 import type {
   LearningData,
   LearningHostMessage,
@@ -62,9 +62,8 @@ export class FedLearning extends LearningTab {
   }
 
   static async open(): Promise<FedLearning> {
-    const browser = await chromium.connect(inject("browserEndpoint"));
     let isGerman = false;
-    const page = await PanelPage.open(browser, {
+    const page = await PanelPage.open({
       receive: (message) => learning.posted.push(message as LearningPageMessage),
       html: (origin) => plainHtml(origin, isGerman ? "de" : "en", "learning"),
     });

@@ -1,7 +1,7 @@
 /** The panel's page without extension and agent: the test feeds it a session's events, and reads what it posts. */
 import type { SessionUpdate } from "@zed-industries/agent-client-protocol";
-import { chromium, type Locator, type Page } from "playwright-core";
-import { afterAll, beforeAll, inject } from "vitest";
+import type { Locator, Page } from "playwright-core";
+import { afterAll, beforeAll } from "vitest";
 import type { HostMessage, PanelEvent } from "../../../agent-core/protocol/panel-events.ts";
 import type { PanelMessage } from "../../../agent-core/protocol/panel-messages.ts";
 import { PanelPage, plainHtml } from "./panel-page.ts";
@@ -21,8 +21,7 @@ export class FedPanel {
 
   /** Opens an empty session. */
   static async open(language = "en"): Promise<FedPanel> {
-    const browser = await chromium.connect(inject("browserEndpoint"));
-    const page = await PanelPage.open(browser, {
+    const page = await PanelPage.open({
       receive: (message) => panel.posted.push(message as PanelMessage),
       html: (origin) => plainHtml(origin, language),
     });

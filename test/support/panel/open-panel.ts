@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Worker } from "node:worker_threads";
-import { type Browser, chromium, type Locator, type Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, expect, inject } from "vitest";
+import type { Locator, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import { resultsFolder } from "../../../scripts/project.ts";
 import { type ModelServer, startModelServer } from "../model-server/model-server.ts";
 import { type Extension, loadExtension } from "./load-extension.ts";
@@ -62,15 +62,7 @@ export async function openPanel(options: PanelOptions = {}): Promise<Panel> {
   await options.prepare?.(place);
   process.env["HERMES_LOCAL_SERVERS"] = options.localServers ?? "off"; // the extension hands its environment to the agent
   const { language = "en", forgetsKeys = false } = options;
-  return Panel.open(await connected(), { root, settings, language, forgetsKeys });
-}
-
-/** The one connection of this worker to the browser of the run. */
-let browser: Promise<Browser> | undefined;
-
-function connected(): Promise<Browser> {
-  browser ??= chromium.connect(inject("browserEndpoint"));
-  return browser;
+  return Panel.open({ root, settings, language, forgetsKeys });
 }
 
 export class Panel {
@@ -103,8 +95,8 @@ export class Panel {
     process.on("worker", this.#keepWorker);
   }
 
-  static async open(inBrowser: Browser, place: Place): Promise<Panel> {
-    const page = await PanelPage.open(inBrowser, {
+  static async open(place: Place): Promise<Panel> {
+    const page = await PanelPage.open({
       receive: (message) => panel.#running?.vscode.receive(message),
       html: () => panel.#started().vscode.showPanel(),
     });
@@ -130,7 +122,7 @@ export class Panel {
     await vscode.runCommand(title);
     const tab = vscode.tabs.at(-1);
     if (tab === undefined) throw new Error(`The command "${title}" opened no tab.`);
-    const page = await PanelPage.open(await connected(), {
+    const page = await PanelPage.open({
       receive: (message) => tab.receive(message),
       html: (origin) => tab.html.replaceAll(this.#page.origin, origin),
     });

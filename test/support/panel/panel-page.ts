@@ -3,10 +3,10 @@ import { readFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { extname, join } from "node:path";
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { picturesFolder, webviewFolder } from "../../../scripts/project.ts";
-import { chromiumArguments, ensureChromium } from "../../../scripts/system-programs.ts";
 import { readBundle } from "../manifest.ts";
+import { sharedBrowser } from "../shared-browser.ts";
 import { applyTheme, type Theme } from "./panel-theme.ts";
 
 const types: Readonly<Record<string, string>> = { ".js": "text/javascript", ".css": "text/css", ".ttf": "font/ttf" };
@@ -52,19 +52,17 @@ export class PanelPage {
   /** Address of the page, without a final slash. */
   readonly origin: string;
   readonly #server: Server;
-  readonly #context: BrowserContext;
 
-  private constructor(page: Page, server: Server, context: BrowserContext) {
+  private constructor(page: Page, server: Server) {
     this.page = page;
     this.origin = originOf(server);
     this.#server = server;
-    this.#context = context;
   }
 
   /** Opens an empty page in `browser`. Needs dist/webview. The panel itself is loaded by `load`. */
   static async open(
-    browser: Browser,
     { receive, html = (origin) => plainHtml(origin) }: PanelPageOptions,
+    browser = sharedBrowser(),
   ): Promise<PanelPage> {
     const server = createServer(async ({ url = "/" }, response) => {
       const { pathname } = new URL(url, "http://page");
@@ -78,11 +76,11 @@ export class PanelPage {
       }
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const context = await browser.newContext({ viewport: VIEWPORT });
-    await context.addInitScript(VSCODE_API);
-    const page = await context.newPage();
+    const page = await (await browser).newPage();
+    await page.setViewportSize(VIEWPORT);
+    await page.addInitScript(VSCODE_API);
     await page.exposeFunction("toHost", (text: string) => receive(JSON.parse(text)));
-    return new PanelPage(page, server, context);
+    return new PanelPage(page, server);
   }
 
   /** Loads the panel, as VS Code does when the view is shown. @throws the error of `html`. */
@@ -128,15 +126,11 @@ export class PanelPage {
   }
 
   async close(): Promise<void> {
-    await this.#context.close();
+    await this.page.context().clearPermissions();
+    await this.page.close();
     this.#server.closeAllConnections();
     await new Promise((resolve) => this.#server.close(resolve));
   }
-}
-
-/** Starts a browser; the caller closes it. */
-export async function launchBrowser(): Promise<Browser> {
-  return chromium.launch({ executablePath: await ensureChromium(), args: [...chromiumArguments] });
 }
 
 function originOf(server: Server): string {
