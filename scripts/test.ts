@@ -30,18 +30,15 @@ const preparation: readonly Stage[] = [
 ];
 
 /**
- * The lanes run side by side: alone, one window of VS Code and its timeouts leave half of two cores idle. They take about as
- * long as each other.
+ * The lanes run side by side: alone, one window of VS Code and its timeouts leave half of two cores idle. So a stage with one
+ * window or panel runs beside one with two workers. The lanes take about as long as each other.
  */
 const lanes: readonly (readonly Stage[])[] = [
-  [
-    vitest("unit", "vitest.config.ts"),
-    vitest("panel", "vitest.panel.config.ts"),
-    { name: "vscode", args: ["scripts/test-vscode.ts", "--suite"], results: "vscode-suite.json" },
-  ],
+  [vitest("unit", "vitest.config.ts"), vitest("acp", "vitest.acp.config.ts")],
   [
     { name: "e2e", args: ["scripts/test-vscode.ts", "--e2e"], results: "e2e.json" },
-    vitest("acp", "vitest.acp.config.ts"),
+    vitest("panel", "vitest.panel.config.ts"),
+    { name: "vscode", args: ["scripts/test-vscode.ts", "--suite"], results: "vscode-suite.json" },
   ],
 ];
 
