@@ -54,11 +54,6 @@ describe("sub-agents, MCP servers and background processes in VS Code", () => {
   let window: VSCodeWindow;
   let model: ModelServer;
 
-  /** Opens the first fold. A VS Code in a browser forgets folds that were opened some seconds before a reload. */
-  const unfold = async (around: ReturnType<typeof row>): Promise<void> => {
-    const fold = around.locator(".fold-summary").first();
-    if ((await fold.getAttribute("aria-expanded")) === "false") await fold.click();
-  };
   const row = (id: string) => window.panel.locator(`[data-task="${id}"]`);
 
   beforeAll(async () => {
@@ -112,18 +107,6 @@ describe("sub-agents, MCP servers and background processes in VS Code", () => {
     await window.panel.getByText("All of it is done.").first().waitFor();
     await expect.poll(() => row("docs").getAttribute("data-status")).toBe("cancelled");
     await window.pictures("delegation-ended");
-  });
-
-  test("the card is the same after a reload of the window", async () => {
-    await window.reload();
-    await window.openPanel();
-    const card = window.toolCalls("completed").first();
-    await card.getByText("2/3").waitFor();
-    await unfold(card);
-    await expect.poll(() => row("docs").getAttribute("data-status")).toBe("cancelled");
-    await unfold(row("parser"));
-    await row("parser").getByTitle("a.txt: open the diff").waitFor();
-    await window.pictures("delegation-reloaded");
   });
 
   test("servers of VS Code's setting show pictures and read files of the workspace", async () => {

@@ -70,19 +70,8 @@ describe("keys and models in VS Code", () => {
     await window.send("hi");
     await window.panel.getByText("hello with a key").first().waitFor();
     expect(model.requests.at(-1)?.headers.authorization).toBe(`Bearer ${KEY}`);
-  });
-
-  test("the key outlives a reload of the window", async () => {
     expect(readFileSync(join(window.home, ".env"), "utf8")).toBe(`HERMES_API_KEY=${KEY}\n`);
     expect(readFileSync(join(window.home, "config.yaml"), "utf8")).toContain(model.baseUrl); // for the command line
-    await window.reload();
-    await window.openPanel();
-    await window.panel.getByText("hello with a key").first().waitFor();
-    await window.newSession();
-    model.script(say("hello after the reload"));
-    await window.send("hi again");
-    await window.panel.getByText("hello after the reload").first().waitFor();
-    expect(model.requests.at(-1)?.headers.authorization).toBe(`Bearer ${KEY}`);
   });
 
   test("Set Key at an error asks for the key of its endpoint, and then the message is answered", async () => {
@@ -129,7 +118,7 @@ describe("keys and models in VS Code", () => {
     await window.panel.getByText("An answer.", { exact: true }).waitFor();
   });
 
-  test("a plan in a document is carried out after a reload of the window", async () => {
+  test("a plan in a document and the key outlive a reload of the window", async () => {
     await window.newSession();
     await window.send("/mode plan");
     model.script(say("1. Read a.txt.\n2. Change it."));
@@ -144,6 +133,7 @@ describe("keys and models in VS Code", () => {
     await window.page.getByRole("button", { name: "Carry Out This Plan" }).first().click();
     await window.panel.getByText("It is changed and tested.", { exact: true }).waitFor();
     expect(JSON.stringify(model.requests.at(-1)?.body.messages.at(-1))).toContain("2. Change it.");
+    expect(model.requests.at(-1)?.headers.authorization).toBe(`Bearer ${KEY}-2`);
   });
 
   // The window is a remote one: its machine has the agents, and the tab of the user hides them.

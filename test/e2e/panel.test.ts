@@ -44,19 +44,12 @@ describe("the panel in VS Code", () => {
     await idle();
   });
 
-  test("a summary of older messages is folded, also in the panel that is recreated after a reload of the window", async () => {
+  test("a summary of older messages is folded", async () => {
     for (const prompt of ["read a.txt", "list the files", "search two", "read a.txt"]) {
       await window.send(prompt);
       await idle();
     }
     await window.send("/compress");
-    await summary().waitFor();
-    await expect.poll(bubbles).not.toContain("search two");
-    await window.send("run until test -e never; do sleep 0.1; done");
-    await window.toolCalls("in_progress").waitFor();
-    await window.reload();
-    await window.composer.waitFor();
-    await window.panel.getByText("interrupted: the editor or its window was closed").waitFor();
     await summary().waitFor();
     await expect.poll(bubbles).not.toContain("search two");
   });
