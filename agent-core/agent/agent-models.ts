@@ -61,10 +61,7 @@ function modelRoute(options: AIAgentOptions, chain: ModelChain): ModelRoute {
     maxOutputTokens: (model) => options.modelFacts?.(model).maxOutputTokens,
     onLimit: (model, limit) => options.onModelLimit?.(model, limit),
     extraBody: ({ endpoint }) => extraBody?.(endpoint.provider) ?? {},
-    silence: ({ endpoint }) => {
-      const idleMs = silenceMs?.(endpoint.provider);
-      return idleMs === undefined ? silenceOf(endpoint) : { firstMs: idleMs, idleMs };
-    },
+    silence: ({ endpoint }) => silenceMs?.(endpoint.provider) ?? silenceOf(endpoint),
     refreshKey: async (model) => refreshEnvironment && withNewKey(model, await refreshEnvironment()),
   };
 }

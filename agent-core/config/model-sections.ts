@@ -49,7 +49,7 @@ const providerSection = group({
     z.enum(["on", "off"]).optional(),
   ),
   stale_timeout_seconds: setting(
-    "Seconds of silence that end a stream, before its first event too. Default: 120 and 300, on a private network 300 and 1,800.",
+    "Seconds of silence that end a stream, before its first event too. Default: 600, on a private network 1,800.",
     seconds.optional(),
   ),
   extra_body: setting(

@@ -10,17 +10,13 @@ import type { ResolvedModel } from "./resolve-model.ts";
 import { table } from "./wire/table.gen.ts";
 import type { ApiMode, Endpoint, ModelEvent, ModelRequest, Wire } from "./wire/wire.ts";
 
-/** Silence that a server may keep. Milliseconds. */
-export type Silence = {
-  /** Before the first event: a server reads the whole prompt first. */
-  readonly firstMs: number;
-  /** Between two events. */
-  readonly idleMs: number;
-};
-
-const REMOTE_SILENCE: Silence = { firstMs: 300_000, idleMs: 120_000 };
-/** A model on one's own hardware reads 200 tokens a second, and its server may load it first. */
-const NEARBY_SILENCE: Silence = { firstMs: 1_800_000, idleMs: 300_000 };
+/**
+ * Longest silence of a server, before its first event and between two: it reads a whole prompt first, thinks without a word,
+ * and some send a call only when all of it is written (github/copilot-cli#4286: 330 s). Milliseconds.
+ */
+const REMOTE_SILENCE_MS = 600_000;
+/** A model on one's own hardware reads 200 tokens a second and writes five, and its server may load it first. */
+const NEARBY_SILENCE_MS = 1_800_000;
 
 /** True for a server of the user's own: no public service is without TLS. */
 export function isOwnServer({ baseUrl = "" }: Pick<Endpoint, "baseUrl">): boolean {
@@ -28,25 +24,20 @@ export function isOwnServer({ baseUrl = "" }: Pick<Endpoint, "baseUrl">): boolea
   return protocol === "http:" || (hostname !== undefined && isNearby(hostname));
 }
 
-/** Silence that the server of this endpoint may keep. */
-export function silenceOf(endpoint: Pick<Endpoint, "baseUrl">): Silence {
-  return isOwnServer(endpoint) ? NEARBY_SILENCE : REMOTE_SILENCE;
+/** Silence that the server of this endpoint may keep. Milliseconds. */
+export function silenceOf(endpoint: Pick<Endpoint, "baseUrl">): number {
+  return isOwnServer(endpoint) ? NEARBY_SILENCE_MS : REMOTE_SILENCE_MS;
 }
 
 /** Pings and empty deltas prove a living server, but not a working one. Local servers send them for minutes. */
-const IDLE_LIMITS_WITHOUT_CONTENT = 10;
+const SILENCES_WITHOUT_CONTENT = 2;
 
-/** Limits of a stream: the longest pause before the first event, between two events, and between two with content. */
-export type StreamLimits = { readonly first: Deadline; readonly idle: Deadline; readonly content: Deadline };
+/** Limits of a stream: the longest pause before an event, and before one with content. */
+export type StreamLimits = { readonly idle: Deadline; readonly content: Deadline };
 
 /** New limits, which start now. */
-export function streamLimits({ firstMs, idleMs }: Silence, clock?: Clock): StreamLimits {
-  const contentMs = Math.max(firstMs, idleMs * IDLE_LIMITS_WITHOUT_CONTENT);
-  return {
-    first: new Deadline(firstMs, clock),
-    idle: new Deadline(idleMs, clock),
-    content: new Deadline(contentMs, clock),
-  };
+export function streamLimits(silenceMs: number, clock?: Clock): StreamLimits {
+  return { idle: new Deadline(silenceMs, clock), content: new Deadline(silenceMs * SILENCES_WITHOUT_CONTENT, clock) };
 }
 
 /** Streams the answer. Throws the signal's reason at once when it is aborted. */
@@ -115,9 +106,7 @@ export async function* guardStream(
   let isOver = false;
   try {
     events = (await open(stop.signal))[Symbol.asyncIterator]();
-    const first = await read.of(events);
-    read.begin();
-    for (let next = first; !next.done; next = await read.of(events)) {
+    for (let next = await read.of(events); !next.done; next = await read.of(events)) {
       isOver = next.value.type === "finish" || next.value.type === "fault";
       if (sizeOf(next.value) > 0) limits.content.restart();
       if (next.value.type !== "alive") yield next.value;
@@ -163,7 +152,6 @@ class GuardedRead {
   readonly #signal: AbortSignal;
   readonly #stop: AbortController;
   readonly #idle: Deadline;
-  readonly #begun = Promise.withResolvers<void>();
   readonly #end = Promise.withResolvers<void>();
   #reject: (reason: unknown) => void = () => undefined;
 
@@ -172,12 +160,12 @@ class GuardedRead {
     this.#stop = stop;
     signal.addEventListener("abort", this.#onAbort, { once: true });
     this.#idle = limits.idle;
-    this.#watch(limits.first, "nothing came", this.#begun.promise);
-    this.#watch(limits.content, "only signs of life came", this.#end.promise);
+    this.#watch(limits.idle, "nothing came");
+    this.#watch(limits.content, "only signs of life came");
   }
 
-  #watch(limit: Deadline, complaint: string, end: Promise<void>): void {
-    void limit.waitFor(end).then((hasEnded) => {
+  #watch(limit: Deadline, complaint: string): void {
+    void limit.waitFor(this.#end.promise).then((hasEnded) => {
       const seconds = Math.round(limit.limitMs / 1000);
       if (!hasEnded) this.#reject(new DOMException(`${complaint} for ${seconds} s`, "TimeoutError"));
     });
@@ -192,14 +180,7 @@ class GuardedRead {
     });
   }
 
-  /** The first event came: from now on the pauses between two count. */
-  begin(): void {
-    this.#begun.resolve();
-    this.#watch(this.#idle, "nothing came", this.#end.promise);
-  }
-
   dispose(): void {
-    this.#begun.resolve();
     this.#end.resolve();
     this.#signal.removeEventListener("abort", this.#onAbort);
   }

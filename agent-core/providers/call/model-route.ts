@@ -5,7 +5,6 @@ import type { Clock } from "../../platform/clock.ts";
 import type { HermesUpdateMeta } from "../../protocol/update-meta.ts";
 import type { ModelFacts } from "../model-info.ts";
 import type { ResolvedModel } from "../resolve-model.ts";
-import type { Silence } from "../stream-model.ts";
 import type { EditorModels, ModelEvent, Sampling, ToolSchema } from "../wire/wire.ts";
 import type { Adaptations, LeftOut } from "./adaptations.ts";
 import type { ModelChain } from "./model-chain.ts";
@@ -25,8 +24,8 @@ export type ModelRoute = {
   onLimit?(model: ResolvedModel, limit: Pick<ModelFacts, "contextWindow" | "maxOutputTokens">): void;
   /** Further fields in the body of chat completions requests. */
   extraBody?(model: ResolvedModel): Readonly<Record<string, unknown>>;
-  /** Silence that the model's server may keep. */
-  silence(model: ResolvedModel): Silence;
+  /** Silence that the model's server may keep. Milliseconds. */
+  silence(model: ResolvedModel): number;
   /** The same model with a new key; undefined when there is none. */
   refreshKey(model: ResolvedModel): Promise<ResolvedModel | undefined>;
 };
