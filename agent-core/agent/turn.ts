@@ -138,8 +138,9 @@ async function runCalls(
   const calls = message.tool_calls ?? [];
   progress.partial = undefined;
   turn.record(message);
+  const begunAt = turn.services.monotonicNow();
   const { results, invalid, cancelled } = await batch.finish(calls);
-  const { note, isStuck, times } = progress.repetition.count(calls, results);
+  const { note, isStuck } = progress.repetition.count(calls, results, turn.services.monotonicNow() - begunAt);
   for (const [index, result] of results.entries()) {
     const isLast = index === results.length - 1;
     turn.record(isLast && note ? { ...result, content: `${result.content}\n\n${note}` } : result);
@@ -148,7 +149,7 @@ async function runCalls(
   if (cancelled) return { stopReason: "cancelled", text: "" };
   if (isStuck)
     return endWith(
-      `The model made the same calls ${times} times in a row, with the same results, and was stopped. Send a message that says how to continue.`,
+      "The model made the same calls again and again, with the same results, and was stopped. Send a message that says how to continue.",
     );
   addSteering(turn);
   return tooManyInvalid(progress, calls, invalid);
@@ -266,6 +267,10 @@ function tooManyInvalid(
 const NOTE_AFTER = 10;
 /** Further ones before the turn ends. */
 const GRACE = 2;
+/** Calls that take this long wait for something, as `sleep 30; gh run view` does. Milliseconds. */
+const WAIT_MS = 5_000;
+/** Such calls in a row that count as one. */
+const WAITS = 6;
 /** Different calls of a loop at most: a model may read many files again, such as after a compression. */
 const LOOP_CALLS = 6;
 
@@ -284,40 +289,42 @@ function newsOf(results: readonly ToolMessage[]): string {
   return results.map(({ tool_call_id: id, content }) => withoutClocks(content.replaceAll(id, ""))).join("\0");
 }
 
+const REPEATED =
+  "[The same calls were made again and again, with the same results. Do something else, or tell the user what blocks you.]";
+
 export class Repetition {
   /** Results of the last different calls, oldest first. */
   readonly #last = new Map<string, readonly ToolMessage[]>();
   /** Different calls since the last news. */
   readonly #loop = new Set<string>();
   #count = 0;
+  /** The last calls waited for something. */
+  #hasWaited = false;
 
   /**
-   * Counts the calls of one answer: a model that polls gets new results. Returns a note for the model, and true in `isStuck`
-   * when the turn must end.
+   * Counts the calls of one answer, which took `tookMs`: a model that polls gets new results, or waits for them. Returns a note
+   * for the model, and true in `isStuck` when the turn must end.
    */
   count(
     calls: readonly ToolCall[],
     results: readonly ToolMessage[],
-  ): {
-    readonly note: string | undefined;
-    readonly isStuck: boolean;
-    readonly times: number;
-  } {
+    tookMs: number,
+  ): { readonly note: string | undefined; readonly isStuck: boolean } {
     const called = JSON.stringify(calls.map(({ function: { name, arguments: json } }) => [name, json]));
     const before = this.#last.get(called);
     // Long results are compared only for a call that repeats.
     const isNews = before === undefined || newsOf(results) !== newsOf(before);
     if (isNews) this.#loop.clear();
     this.#loop.add(called);
-    this.#count = isNews ? 1 : this.#count + 1;
+    const waited = tookMs >= WAIT_MS;
+    this.#count = isNews ? 1 : this.#count + (waited || this.#hasWaited ? 1 / WAITS : 1);
+    this.#hasWaited = waited;
     this.#last.delete(called);
     this.#last.set(called, results);
     const [oldest = ""] = this.#last.size > LOOP_CALLS ? this.#last.keys() : [];
     this.#last.delete(oldest);
     // Polling with a wait and a look of their own has two answers where one command has one.
     const times = this.#loop.size > 1 ? Math.floor(this.#count / 2) : this.#count;
-    if (times <= NOTE_AFTER) return { note: undefined, isStuck: false, times };
-    const note = `[The same calls were made ${times} times in a row, with the same results. Do something else, or tell the user what blocks you.]`;
-    return { note, isStuck: times > NOTE_AFTER + GRACE, times };
+    return { note: times > NOTE_AFTER ? REPEATED : undefined, isStuck: times > NOTE_AFTER + GRACE };
   }
 }

@@ -14,7 +14,7 @@ function isStuck(resultAt: (index: number) => string): boolean {
   } as const;
   const counts = Array.from({ length: 13 }, (_, index) => {
     const result = { role: "tool", tool_call_id: `c${index}`, content: resultAt(index) } as const;
-    return repetition.count([call], [result]).isStuck;
+    return repetition.count([call], [result], 0).isStuck;
   });
   return counts.at(-1) ?? false;
 }
@@ -78,7 +78,7 @@ test.each([1, 2, 3, 6])(
       const counts = Array.from({ length: (period > 1 ? 26 : 13) + period }, (_, index) => {
         const called = { name: "read_file", arguments: JSON.stringify({ path: `${index % period}.txt` }) };
         const result = { role: "tool", tool_call_id: `c${index}`, content: contentAt(index) } as const;
-        return repetition.count([{ id: "c", type: "function", function: called }], [result]).isStuck;
+        return repetition.count([{ id: "c", type: "function", function: called }], [result], 0).isStuck;
       });
       return counts.includes(true);
     };
@@ -88,12 +88,29 @@ test.each([1, 2, 3, 6])(
   },
 );
 
+describe("polling whose results repeat goes on for an hour where its calls wait", () => {
+  test.each([
+    ["one command, as for GitHub's runs", ["sleep 60; gh run view"]],
+    ["a process without output, as of a long build", ['{"action":"wait","id":"p1","timeout":60}']],
+    ["a wait and a look", ["sleep 60", "kubectl get pods"]],
+  ])("%s", (_, calls) => {
+    const repetition = new Repetition();
+    const stuck = Array.from({ length: 60 * calls.length }, (_, index) => {
+      const called = { name: "terminal", arguments: calls[index % calls.length] ?? "" };
+      const result = { role: "tool", tool_call_id: `c${index}`, content: `pending, ${index} s` } as const;
+      const tookMs = index % calls.length === 0 ? 60_000 : 300;
+      return repetition.count([{ id: "c", type: "function", function: called }], [result], tookMs).isStuck;
+    });
+    expect(stuck).not.toContain(true);
+  });
+});
+
 test("polling with a wait of its own gets as many rounds as polling with one call", () => {
   const repetition = new Repetition();
   const stuck = Array.from({ length: 28 }, (_, index) => {
     const called = { name: "terminal", arguments: index % 2 === 0 ? "sleep 60" : "gh run view" };
     const result = { role: "tool", tool_call_id: `c${index}`, content: "in progress" } as const;
-    return repetition.count([{ id: "c", type: "function", function: called }], [result]).isStuck;
+    return repetition.count([{ id: "c", type: "function", function: called }], [result], 0).isStuck;
   });
   expect(stuck.indexOf(true)).toBe(26);
 });
@@ -103,7 +120,7 @@ test("a model that reads many files again goes on", () => {
   const stuck = Array.from({ length: 40 }, (_, index) => {
     const called = { name: "read_file", arguments: JSON.stringify({ path: `${index % 20}.txt` }) };
     const result = { role: "tool", tool_call_id: `c${index}`, content: "same" } as const;
-    return repetition.count([{ id: "c", type: "function", function: called }], [result]).isStuck;
+    return repetition.count([{ id: "c", type: "function", function: called }], [result], 0).isStuck;
   });
   expect(stuck).not.toContain(true);
 });
