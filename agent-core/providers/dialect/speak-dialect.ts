@@ -60,7 +60,10 @@ async function partsOf({ tools }: ModelRequest, messages: readonly Message[], or
   return new WrittenParts({
     tools,
     // A model that makes real tool calls writes JSON only to show it.
-    allowsBareJson: !own.some((message) => message.tool_calls !== undefined && !hasWrittenCalls(message)),
+    allowsBareJson: own.every(
+      ({ tool_calls: calls, reasoning_details: details = [] }) =>
+        calls === undefined || details.some((detail) => Object(detail).type === WRITTEN_CALLS.type),
+    ),
     openThought: marks?.open === "" ? marks : undefined,
   });
 }
@@ -95,8 +98,4 @@ export function withoutOpaqueParts(message: AssistantMessage): AssistantMessage 
   if (calls.some(({ extra }) => extra !== undefined))
     return { ...rest, tool_calls: calls.map(({ extra: _, ...call }) => call) };
   return details.length > 0 ? rest : message;
-}
-
-function hasWrittenCalls({ reasoning_details: details = [] }: AssistantMessage): boolean {
-  return details.some((detail) => Object(detail).type === WRITTEN_CALLS.type);
 }

@@ -4,6 +4,7 @@
  */
 import * as z from "zod";
 import { parseJson, parseRepairedJson } from "../../platform/json.ts";
+import { withoutEntities } from "../../platform/one-line.ts";
 import type { ToolSchema } from "../wire/wire.ts";
 
 export type WrittenCall = { readonly name: string; readonly input: Readonly<Record<string, unknown>> };
@@ -20,17 +21,8 @@ const NOISE =
 const OPEN_NOISE =
   /^(?:<[|｜/]{0,2}(?:\w[^<>\n]{0,200})?|<server_name>[^<]*<?\/?\w*|\[\/?[A-Z_]*|`{1,3}[\w-]*|>{1,2}|✿[A-Z]*)?$/i;
 /** Words that begin a mark. */
-const OPEN_WORDS = [
-  "assistant",
-  "analysis",
-  "commentary",
-  "action:",
-  "action input:",
-  "tool:",
-  "functools[",
-  "to=functions.",
-  "functions.",
-];
+const OPEN_WORDS =
+  "assistant|analysis|commentary|action:|action input:|tool:|functools[|to=functions.|functions.".split("|");
 /** `<function=NAME>`, `<invoke name="NAME">`, `<parameter=KEY>`, or the name alone as the tag, with further attributes. */
 const TAG = /<([^\s<>=/"]+)(?:(?:=|\s+name=)"?([\w.-]+)"?)?((?:\s[^<>]*)?)>/y;
 const ATTRIBUTE = /([\w-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
@@ -60,7 +52,7 @@ export function readWrittenCalls(
   tools: readonly ToolSchema[],
   isCut = false,
 ): readonly WrittenCall[] | undefined {
-  const text = written.replaceAll(GEMMA_TEXT, (_, __, value: string) => JSON.stringify(value));
+  const text = contentOf(written).replaceAll(GEMMA_TEXT, (_, __, value: string) => JSON.stringify(value));
   const calls: WrittenCall[] = [];
   let ended = 0;
   for (let at = 0; at < text.length; ) {
@@ -75,6 +67,12 @@ export function readWrittenCalls(
   const copies = isCut ? [...Map.groupBy(calls, (call) => JSON.stringify(call)).values()] : [];
   const wanted = isCut ? copies.flatMap(([, again]) => again ?? []) : calls;
   return wanted.length > 0 ? wanted : undefined;
+}
+
+/** A gateway or the model may write the signs of a call as entities. An answer that only begins with code has no call. */
+function contentOf(written: string): string {
+  if (CODE_FENCE.test(written) && !/```\s*$/.test(written)) return "";
+  return written.startsWith("&lt;") ? withoutEntities(written) : written;
 }
 
 type Read = { readonly calls: readonly WrittenCall[]; readonly end: number };
@@ -301,12 +299,15 @@ const LONGEST_START = 400;
 /** Test for the beginning of a written call: it names an offered tool, it may become one, or it is other text. */
 export type CallStart = "call" | "maybe" | "other";
 
-/** `mayBeBare`: calls without marks count too. */
-export function callStart(text: string, tools: readonly ToolSchema[], mayBeBare: boolean): CallStart {
-  const head = text.slice(0, LONGEST_START);
-  if (head[0] === "`" && !mayBeBare) return "other";
-  const found = startOf(head, 0, { tools, mayBeBare, isMarked: /^functions\.\w/.test(head) });
-  return found === "maybe" && head.length === LONGEST_START ? "other" : found;
+/** `mayBeBare`: calls without marks count too, and with `first`, for the start of the answer, those in code or by name alone. */
+export function callStart(text: string, tools: readonly ToolSchema[], mayBeBare: boolean | "first"): CallStart {
+  const start = text.slice(0, LONGEST_START);
+  if ("&lt;".startsWith(start)) return "maybe";
+  if (start[0] === "`" && mayBeBare === false) return "other";
+  const head = start.startsWith("&lt;") ? withoutEntities(start.replace(/&[#\w]{0,4}$/, "")) : start;
+  const options = { tools, mayBeBare: mayBeBare !== false, isFirst: mayBeBare === "first" };
+  const found = startOf(head, 0, { ...options, isMarked: /^functions\.\w/.test(head) });
+  return found === "maybe" && start.length === LONGEST_START ? "other" : found;
 }
 
 const CODE_FENCE = /^```(?!json\b|[\w-]*(?:tool|func|call))[\w-]+\s/;
@@ -314,6 +315,8 @@ const CODE_FENCE = /^```(?!json\b|[\w-]*(?:tool|func|call))[\w-]+\s/;
 type StartOptions = {
   readonly tools: readonly ToolSchema[];
   readonly mayBeBare: boolean;
+  /** The answer begins here. */
+  readonly isFirst: boolean;
   /** A mark of a call precedes. */
   readonly isMarked: boolean;
 };
@@ -331,13 +334,16 @@ function startOf(head: string, at: number, options: StartOptions): CallStart {
 
 /** Undefined for marks before a call. */
 function decidedStart(rest: string, options: StartOptions, isInList: boolean): CallStart | undefined {
-  const { tools, mayBeBare, isMarked } = options;
+  const { tools, mayBeBare, isFirst, isMarked } = options;
   const tag = tagStart(rest, tools, isMarked);
   if (tag !== "other") return tag;
   const isPossible = isMarked || mayBeBare;
-  if (rest.startsWith("{")) return isPossible ? jsonStart(rest, tools, isMarked) : "other";
-  if (!isMarked && CODE_FENCE.test(rest)) return "other";
-  const named = isMarked || (mayBeBare && isInList) ? nameStart(rest, tools, isMarked) : "other";
+  const isJson = isMarked || (isPossible && /^\{+\s*(?:["'[{]|$)/.test(rest));
+  if (rest.startsWith("{")) return isJson ? jsonStart(rest, tools, isMarked) : "other";
+  const first = isFirst ? firstStart(rest, tools) : "other";
+  if (first !== "other") return first;
+  if (!isMarked && !isFirst && CODE_FENCE.test(rest)) return "other";
+  const named = isMarked || (isPossible && isInList) ? nameStart(rest, tools, isMarked) : "other";
   return named === "other" ? undefined : named;
 }
 
@@ -365,11 +371,19 @@ function nameStart(text: string, tools: readonly ToolSchema[], isMarked: boolean
   return /^ +[a-z]{2}/i.test(after.replace(/^ (?:json|code)/, "")) ? "other" : "call";
 }
 
-const JSON_KEY = /["'](\w+)["']\s*:\s*(?:["']([\w.:-]*)(["']?))?/g;
+/** A name and, in Python or as JSON on the next line, the first argument. */
+function firstStart(text: string, tools: readonly ToolSchema[]): CallStart {
+  const [begun = "", name = "", , key = "", sign] =
+    /^([\w.-]+)(\(\s*|\s*\n\s*\{\s*"?|\s*\n?\s*$)?(\w+)?"?(\s*[=:])?/.exec(text) ?? [];
+  const tool = markedTool(name, tools);
+  if (tool !== undefined && sign !== undefined) return typesOf(key, tool) === undefined ? "other" : "call";
+  return begun === text && tools.some((each) => each.name.startsWith(name)) ? "maybe" : "other";
+}
+
+const JSON_KEY = /["']?(\w+)["']?\s*:\s*(?:["']([\w.:-]*)(["']?))?/g;
 
 /** Decided by the first fields: the name of a tool, or a mark around calls. */
 function jsonStart(text: string, tools: readonly ToolSchema[], isMarked: boolean): CallStart {
-  if (!/^\{+\s*(?:["'[{]|$)/.test(text)) return "other";
   const named = isMarked ? undefined : namedStart(text, tools);
   if (named !== undefined) return named;
   for (const [, key = "", value, end] of text.matchAll(JSON_KEY)) {

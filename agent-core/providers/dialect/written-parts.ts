@@ -22,8 +22,8 @@ const HEADER = /^(?:<\|start\|>assistant)?<\|channel\|>(\w+)<\|message\|>/;
 const OPEN_HEADER = /^(?:<\|start\|>\w*)?(?:<\|channel\|>\w*)?(?:<(?:\|\w*\|?)?)?$/;
 /** Ends of a message of gpt-oss. */
 const MESSAGE_ENDS = ["<|end|>", "<|return|>"] as const;
-/** Characters with which a mark begins, and first letters of marks that are words at the start of a line. */
-const MARK_START = /[<[{`◁✿]|^[>acft]/gim;
+/** Characters with which a mark begins; words are marks at the start of a line. */
+const MARK_START = /[<[{`◁✿&]|^[>\w]/gm;
 /** Longest beginning of a line that is remembered. A fence and a blank line fit in it. */
 const LINE_CHARS = 200;
 const QUOTES = new Set(["`", '"', "'"]);
@@ -304,6 +304,7 @@ function openEnd(text: string, mark: string): number {
 class LineState {
   #line = "";
   #last = "";
+  #hasText: boolean = false;
   #fence: string | undefined;
   /** End of the cited call, whose last line is cited in full. */
   #cited: string | undefined;
@@ -312,6 +313,7 @@ class LineState {
     if (text === "") return;
     const lines = (this.#line + text).split("\n");
     this.#last = text.at(-1) ?? "";
+    this.#hasText ||= text.trim() !== "";
     const line = lines.pop() ?? "";
     for (const ended of lines) this.#endLine(ended);
     this.#line = this.#cited === undefined ? line.slice(0, LINE_CHARS) : line.slice(-LINE_CHARS);
@@ -323,16 +325,16 @@ class LineState {
 
   /** The kind of the start of `rest`. A tag right after the beginning of a citation is cited; a special token is for no reader. */
   callStart(rest: string, tools: readonly ToolSchema[], allowsBareJson: boolean): CallStart {
-    const kind = callStart(rest, tools, allowsBareJson && this.isAtStart);
-    const tag = kind === "call" && CITED.test(this.#line) ? /^<([\w:.-]+)/.exec(rest)?.[1] : undefined;
-    if (tag === undefined) return kind;
-    this.#cited = `</${tag}`;
+    const kind = callStart(rest, tools, allowsBareJson && this.isAtStart && (this.#hasText || "first"));
+    const tag = kind === "call" && CITED.test(this.#line) ? /^(<|&lt;)([\w:.-]+)/.exec(rest) : null;
+    if (tag === null) return kind;
+    this.#cited = `${tag[1]}/${tag[2]}`;
     return "other";
   }
 
   /** A word is a mark only at the start of a line. */
   mayStart(mark: string): boolean {
-    return /[<[{`◁✿]/.test(mark) || this.isAtStart;
+    return /[<[{`◁✿&]/.test(mark) || this.isAtStart;
   }
 
   get isAtStart(): boolean {

@@ -11,8 +11,8 @@ const tools: readonly ToolSchema[] = ["list", "mcp__fs__list_dir"].map((name) =>
   parameters,
 }));
 
-function read(text: string, chars: number) {
-  const parts = new WrittenParts({ tools, allowsBareJson: true });
+function read(text: string, chars: number, allowsBareJson = true) {
+  const parts = new WrittenParts({ tools, allowsBareJson });
   const pieces = text.match(new RegExp(`[^]{1,${chars}}`, "gu")) ?? [];
   const events = pieces.flatMap((piece) => parts.take({ type: "text-delta", text: piece }));
   return [...events, ...parts.finish({ type: "finish", reason: "stop", usage: undefined })];
@@ -26,6 +26,9 @@ const formats = [
   "<|tool_call_start|>[list(depth=2)]<|tool_call_end|>",
   '<function=list({"depth": 2})</function>',
   "<list><depth>2</depth></list>",
+  "<tool_call>\n{name: 'list', arguments: {depth: 2}}\n</tool_call>",
+  `&lt;tool_call&gt;${JSON_CALL.replaceAll('"', "&quot;")}&lt;/tool_call&gt;`,
+  "&lt;list&gt;&lt;depth&gt;2&lt;/depth&gt;&lt;/list&gt;",
   '<|channel|>commentary to=list <|constrain|>json<|message|>{"depth": 2}<|call|>',
 ];
 const prefixes = ["> ", "- ", "* ", "1. ", "// ", "# ", "| ", "  > ", "> - "];
@@ -39,7 +42,7 @@ test.each(formats)("%s runs alone, and in no citation, however it is cut", (call
   for (const chars of [1, 7, 1_000]) {
     expect(callsOf(read(call, chars))).toEqual([["list", '{"depth":2}']]);
     // A special token is for no reader.
-    const isTag = /^<\w/.test(call);
+    const isTag = /^(?:<|&lt;)\w/.test(call);
     for (const before of prefixes) expect(callsOf(read(before + call, chars)), before).toHaveLength(isTag ? 0 : 1);
     const cited = isTag
       ? prefixes.flatMap((before) => [
@@ -52,6 +55,23 @@ test.each(formats)("%s runs alone, and in no citation, however it is cut", (call
       expect(callsOf(events), before + call + after).toEqual([]);
       expect(joined(events, "text-delta")).toBe(before + call + after);
     }
+  }
+});
+
+test.each([
+  ["GLM-4 by name", 'list\n{"depth": 2}'],
+  ["GLM-4 after a line break", '\nlist\n{"depth": 2}'],
+  ["a fence of Python", "```python\nlist(depth=2)\n```"],
+  ["a fence of XML", "```xml\n<list>\n<depth>2</depth>\n</list>\n```"],
+  ["a fence of XML around a mark", '```xml\n<tool_call>{"name": "list", "arguments": {"depth": 2}}</tool_call>\n```'],
+  ["Python alone", "list(depth=2)"],
+  ["a thought and a fence", "<think>\nI look.\n</think>\n\n```python\nlist(depth=2)\n```"],
+])("%s runs as the whole answer, and is text beside other words", (_, text) => {
+  for (const chars of [1, 3, 1_000]) {
+    expect(callsOf(read(text, chars))).toEqual([["list", '{"depth":2}']]);
+    for (const cited of [`So:\n${text}`, `${text}\nThat is how it is called.`, `> ${text.replaceAll("\n", "\n> ")}`])
+      expect(callsOf(read(cited, chars))).toEqual([]);
+    expect(callsOf(read(text, chars, false))).toEqual([]);
   }
 });
 

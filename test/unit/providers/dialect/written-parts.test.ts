@@ -264,6 +264,9 @@ describe("calls that a model wrote as text", () => {
     ["JSON that is data", 'Done:\n```json\n{"name": "list-view", "version": "1.0.0"}\n```\n'],
     ["words that begin like marks", "Action: list the files\nAction items\nfunction list(depth) {}\nto=x\n> list"],
     ["XML with the name of a tool", '<list class="a"><li>1</li></list> and <list>{x}</list>'],
+    ["code that calls a function of that name", "```python\nlist(range(2))\n```"],
+    ["a sentence that begins with a tool's name", "list(depth) shows a folder."],
+    ["entities that cite", "Write `&lt;tool_call&gt;`, or &lt;b&gt; &amp; &lt;list&gt;x&lt;/list&gt;."],
     ["comparisons and generics", 'if (a < b && c[0] < d) return new Map<string, {x: 1}>();\n{ "a": [1] }'],
   ])("%s is text", (_, text) => {
     for (const chars of [1, 5, 1_000]) {
