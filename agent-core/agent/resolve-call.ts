@@ -67,7 +67,8 @@ function prepareFitted(
   raw: unknown,
   services: CallableTools,
 ): { readonly input: unknown; readonly preparation: Preparation } {
-  const prepared = (value: unknown) => {
+  const prepared = (given: unknown) => {
+    const value = tool.ownForm?.(given) ?? given;
     // A server's path may be one of its own.
     const input = tool.need === "foreign" ? value : withMeantPaths(value, services);
     return { input, preparation: tool.prepare(input, services.cwd, services.shell) };

@@ -61,7 +61,7 @@ class Fitting {
     const entries = Object.entries(named).flatMap(([name, written]): readonly [string, unknown][] => {
       const property = propertyOf(name, schema);
       if (property === false) return [];
-      const fitted = this.fit(written, property, depth + 1);
+      const fitted = this.fit(LINES.test(name) ? joinedLines(written) : written, property, depth + 1);
       const isLeftOut = isNothing(written) && !this.#accepts(fitted, property, depth + 1) && !required.includes(name);
       return isLeftOut ? [] : [[name, fitted]];
     });
@@ -173,6 +173,14 @@ function convert(value: unknown, types: readonly string[]): unknown {
   return types.some((type) => hasType(only, type)) ? only : convert(only, types);
 }
 
+/** Parameters whose text has lines. A list of words for a command is no text: nobody knows what joins them. */
+const LINES = /^(?:content|text|old_string|new_string|patch)$/;
+
+function joinedLines(value: unknown): unknown {
+  if (!Array.isArray(value) || !value.every((line) => typeof line === "string")) return value;
+  return value.join(value.some((line) => line.endsWith("\n")) ? "" : "\n");
+}
+
 /** The items of a list that was written as an object: by their numbers, or below one name. */
 function numberedItems(value: Fields): readonly unknown[] | undefined {
   const [only, ...others] = Object.values(value);
@@ -261,9 +269,12 @@ function withinBounds(value: unknown, schema: Schema): unknown {
   return typeof highest === "number" ? Math.min(raised, highest) : raised;
 }
 
-/** Fields inside a single field that the tool does not know, such as `{"arguments": {…}}`. */
+/** Names beside a wrapper: a whole call may stand in place of its arguments. */
+const CALL_FIELD = /^(?:name|tool|tool_name|type|id)$/;
+
+/** Fields inside a single field that the tool does not know, such as `{"name": "…", "arguments": {…}}`. */
 function wrapped(value: Fields, properties: Fields): Fields | undefined {
-  const [entry, ...others] = Object.entries(value);
+  const [entry, ...others] = Object.entries(value).filter(([name]) => !CALL_FIELD.test(name));
   if (entry === undefined || others.length > 0 || entry[0] in properties) return undefined;
   const inner = typeof entry[1] === "string" ? parseJson(entry[1]) : entry[1];
   return isRecord(inner) ? inner : undefined;

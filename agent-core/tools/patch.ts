@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { FileSection } from "./patch/v4a/parse-patch.ts";
-import { candidatePaths, parsePatch } from "./patch/v4a/parse-patch.ts";
+import { asV4a, candidatePaths, parsePatch } from "./patch/v4a/parse-patch.ts";
 import { absolutePath, shortTitle } from "./shown-path.ts";
 import { defineTool } from "./tool.ts";
 
@@ -38,6 +38,7 @@ export const tool = defineTool({
   description:
     "Change files. Mode replace: new_string replaces old_string, which is in the file once unless replace_all is set. Mode patch: changes of several files, all or nothing.",
   input,
+  ownForm,
   title: (call) => shortTitle(titleOf(call)),
   locations: (call, cwd) => pathsOf(call, cwd).map((path) => ({ path })),
   effect: (call, cwd) => ({ kind: "edit", paths: pathsOf(call, cwd) }),
@@ -48,6 +49,15 @@ export const tool = defineTool({
     return stagePatch(call.patch ?? "", context);
   },
 });
+
+/** A patch under another name, in another mode or in the form of another agent. */
+function ownForm(raw: unknown): unknown {
+  const { old_string: old, ...given } = z.record(z.string(), z.unknown()).safeParse(raw).data ?? {};
+  const texts = Object.entries(given).flatMap(([key, value]) => (typeof value === "string" ? [{ key, value }] : []));
+  const path = texts.find(({ key }) => /path|file/i.test(key))?.value;
+  const patch = texts.map(({ value }) => asV4a(value, path)).find((each) => each !== undefined);
+  return patch === undefined || old !== undefined ? raw : { mode: "patch", patch };
+}
 
 function titleOf(call: Call): string {
   if (call.mode === "replace") return `Edit ${call.path}`;

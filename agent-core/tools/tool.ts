@@ -190,6 +190,8 @@ export type Tool = {
   readonly schema: ToolSchema;
   /** Checks parsed JSON against the schema. Relative paths start at `cwd`, commands run in `shell`. */
   prepare(raw: unknown, cwd: string, shell?: ShellView): Preparation;
+  /** Arguments in the form of another agent's tool, in our own; all others as they are. */
+  ownForm?(raw: unknown): unknown;
   /** For a tool that only calls another one: the call of the other one, which the policy, hooks and people see instead. */
   forward?(raw: unknown): ForwardedCall;
 };
@@ -213,6 +215,7 @@ export type ToolDefinition<Schema extends z.ZodType> = {
   readonly input: Schema;
   /** JSON schema of `input` for a tool of another folder: the bundles hold those of this folder only. */
   readonly parameters?: ToolSchema["parameters"];
+  ownForm?(raw: unknown): unknown;
   /** One line for people, at most 80 characters: `Read src/a.ts`. */
   title(input: z.infer<Schema>): string;
   locations?(input: z.infer<Schema>, cwd: string): readonly ToolLocation[];
@@ -225,7 +228,7 @@ export type ToolDefinition<Schema extends z.ZodType> = {
 /** Turns a definition into a tool; the typed input stays inside the prepared call's closures. */
 export function defineTool<Schema extends z.ZodType>(definition: ToolDefinition<Schema>): Tool {
   const { name, toolset, kind, readOnly, description } = definition;
-  const { interactive = false, largeOutput = false, need = "common" } = definition;
+  const { interactive = false, largeOutput = false, need = "common", ownForm } = definition;
   let schema: ToolSchema | undefined;
   return {
     name,
@@ -235,6 +238,7 @@ export function defineTool<Schema extends z.ZodType>(definition: ToolDefinition<
     interactive,
     largeOutput,
     need,
+    ...(ownForm && { ownForm }),
     get schema() {
       schema ??= {
         name,

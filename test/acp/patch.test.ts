@@ -26,6 +26,29 @@ const file = (agent: AcpAgent, name: string): string => readFileSync(join(agent.
 const toolResult = (model: ModelServer): string =>
   String(model.requests.at(-1)?.body.messages.findLast(({ role }) => role === "tool")?.["content"]);
 
+test.each([
+  ["Cline", { path: "a.txt", diff: "------- SEARCH\ntwo\n=======\nTWO\n+++++++ REPLACE" }],
+  ["Roo", { path: "a.txt", diff: "<<<<<<< SEARCH\n:start_line:2\n-------\ntwo\n=======\nTWO\n>>>>>>> REPLACE\n" }],
+  ["Aider", { patch: "a.txt\n```\n<<<<<<< SEARCH\ntwo\n=======\nTWO\n>>>>>>> REPLACE\n```" }],
+  [
+    "git",
+    { patch: "diff --git a/a.txt b/a.txt\n--- a/a.txt\n+++ b/a.txt\n@@ -1,3 +1,3 @@\n one\n-two\n+TWO\n three\n" },
+  ],
+  ["Codex", { input: "*** Begin Patch\n*** Update File: a.txt\n-two\n+TWO\n*** End Patch" }],
+  ["another verb", { patch: "*** Modify file: a.txt\n-two\n+TWO" }],
+  ["a whole call", { name: "patch", arguments: { patch: "*** Update File: a.txt\n-two\n+TWO" } }],
+])("a patch in the form of %s is made, and its hook sees the file", async (_, input) => {
+  const { agent, model } = await start([]);
+  const hooks = { pre_tool_call: [{ matcher: "patch", command: "cat > seen.json" }] };
+  writeFileSync(join(agent.home, "config.yaml"), JSON.stringify({ hooks, hooks_auto_accept: true }));
+  const sessionId = await agent.newSession();
+  await agent.prompt(sessionId, "go");
+  model.script(callTools(call("patch", input)), say("done"));
+  await agent.prompt(sessionId, "go");
+  expect(file(agent, "a.txt"), toolResult(model)).toBe("one\nTWO\nthree\n");
+  expect(JSON.parse(file(agent, "seen.json")).tool_input.patch).toMatch(/^\*\*\* Update File: a\.txt$/m);
+});
+
 test("a patch of several files is announced with its diffs, and done", async () => {
   const { agent, model } = await start([
     ...["*** Begin Patch", "*** Add File: new/d.txt", "+dee"],

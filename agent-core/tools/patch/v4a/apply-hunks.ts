@@ -59,7 +59,8 @@ function placeHunk({ file, changes }: Draft, hunk: Hunk): PlacedHunk {
   const found = findHunk(file, hunk, last === undefined ? 0 : last.first + last.count);
   if (!found.ok) return { ok: false, text: refusal(found, file, hunk), isMissing: found.isMissing };
   const change = changeAt(found.place);
-  if (changes.some((other) => overlap(other, change))) {
+  const end = change.first + change.count;
+  if (changes.some((other) => other.first < end && change.first < other.first + other.count)) {
     const text = "it changes lines that another hunk changes too. Put them into one.";
     return { ok: false, text, isMissing: false };
   }
@@ -93,10 +94,6 @@ function changeAt(place: HunkPlace): Change {
   let tail = 0;
   while (tail < shorter - head && oldLines.at(-1 - tail) === newLines.at(-1 - tail)) tail += 1;
   return { first: first + head, count: count - head - tail, place, head, tail };
-}
-
-function overlap(one: Change, other: Change): boolean {
-  return one.first < other.first + other.count && other.first < one.first + one.count;
 }
 
 function changed({ file, changes }: Draft): string {

@@ -1,4 +1,4 @@
-/** Reads a patch in V4A, tolerant of the forms that models write: fences, missing frames, headers of unified diffs. */
+/** Reads a patch in V4A, and in the forms that models write: fences, missing frames, unified diffs, SEARCH/REPLACE blocks. */
 import { withoutMark } from "../../../host/decode-file.ts";
 import { absolutePath } from "../../shown-path.ts";
 
@@ -29,6 +29,7 @@ export type ParsedPatch =
   | { readonly ok: false; readonly text: string };
 
 const HEADER = /^\*\*\* *(Add|Create|Update|Modify|Delete|Remove|Move|Rename) File: *(.+?) *$/i;
+const HEADER_LINE = new RegExp(HEADER.source, "im");
 const MOVE_TO = /^\*\*\* *(?:Move|Rename)(?:d)? *to: *(.+?) *$/i;
 const BEGIN = /^\*\*\* *Begin Patch/i;
 const END = /^\*\*\* *End Patch/i;
@@ -91,6 +92,41 @@ function take(section: RawSection | undefined, line: string): boolean {
   if (moveTo === undefined) section.lines.push(line);
   else section.moveTo = cleanPath(moveTo);
   return true;
+}
+
+/** Heads of a file in a unified diff. */
+const DIFF_FILE =
+  /^(?:(?:diff|index|new|deleted|old|similarity|rename) [^\n]*\n)*--- ([^\n\t]+).*\n\+\+\+ ([^\n\t]+).*\n(?=@@)/gm;
+/** Block of Aider, Cline or Roo, below the name of its file or alone. */
+const BLOCK =
+  /(?:^(?!```|>>|\+\+\+)(\S.*)\n)?(?:^```.*\n)?^(?:<{5,}|-{5,}) ?SEARCH>?.*\n(?:(?::\w+:.*\n)+-{3,}\n)?([\s\S]*?)^={5,}\n([\s\S]*?)^(?:>{5,}|\+{5,}) ?REPLACE.*\n?(?:^```\n?)?/gm;
+
+/** The patch in V4A, with its own heads, by which hooks know the files. `path`: its file, where it names none. Undefined for other text. */
+export function asV4a(patch: string, path: string | undefined): string | undefined {
+  if (HEADER_LINE.test(patch)) return patch.split(/\r?\n/).map(ownHead).join("\n");
+  const marked = (text: string, mark: string): string => text.replaceAll(/^.*(?=\n)/gm, `${mark}$&`);
+  let last: string | undefined;
+  const own = `${patch.replaceAll("\r\n", "\n")}\n`
+    .replaceAll(DIFF_FILE, (_, from: string, to: string) => {
+      const [old, now] = [from, to].map((name) => name.trim().replace(/^[ab]\//, ""));
+      if (to.trim() === "/dev/null") return `*** Delete File: ${old}\n`;
+      return `*** ${from.trim() === "/dev/null" ? "Add" : "Update"} File: ${now}\n`;
+    })
+    .replaceAll(BLOCK, (_, name: string | undefined, search: string, replace: string) => {
+      const file = path ?? (name === undefined ? last : name.trim().replaceAll("`", ""));
+      const isNew = search.trim() === "";
+      const head = file === last && !isNew ? "" : `*** ${isNew ? "Add" : "Update"} File: ${file ?? ""}\n`;
+      last = file;
+      return `${head}${isNew ? "" : `@@\n${marked(search, "-")}`}${marked(replace, "+")}`;
+    });
+  return HEADER_LINE.test(own) ? own : undefined;
+}
+
+function ownHead(line: string): string {
+  const { kind, path, moveTo = MOVE_TO.exec(line)?.[1] } = headOf(line) ?? {};
+  const head = kind === undefined ? [] : [`*** ${kind.replace(/^./, (letter) => letter.toUpperCase())} File: ${path}`];
+  const lines = moveTo === undefined ? head : [...head, `*** Move to: ${cleanPath(moveTo)}`];
+  return lines.length === 0 ? line : lines.join("\n");
 }
 
 /** Lines inside the frames, where there are any, without text around them and a fence around the whole. */
