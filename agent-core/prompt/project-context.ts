@@ -1,6 +1,7 @@
 /** Instructions of a project for agents, in the files of all agents that people use. */
 import { dirname, join, relative, resolve } from "node:path";
 import { globMatcher } from "../host/search-rules.ts";
+import { isRecord } from "../platform/json.ts";
 import { oneLine } from "../platform/one-line.ts";
 import { pathBelow } from "../platform/paths.ts";
 import { findThreat, wrapData } from "./injection-scan.ts";
@@ -17,6 +18,9 @@ export type ContextFiles = {
   /** Names in a folder; empty for a missing folder. */
   list(folder: string): Promise<readonly string[]>;
 };
+
+/** Endings of rules. */
+const ENDING = /\.(?:md|mdc|txt)$/;
 
 /** Instructions in a folder, by the agents that read them. */
 const OWNERS = {
@@ -35,14 +39,21 @@ const OWNERS = {
     [".openhands/microagents/repo.md", ".openhands/skills/repo.md"],
   ],
   /** Folders of rules beside `.NAME/rules`, which most have: Cursor, Windsurf, Roo, Kilo, Claude Code, Amazon Q, Augment. */
-  folders: [".clinerules", ".github/instructions", ".kiro/steering", ".tabnine/guidelines"],
-  /** Settings that name files or globs: of aider, opencode and Gemini CLI. */
+  folders: [
+    ...[".clinerules", ".kiro/steering", ".tabnine/guidelines"].map((name) => [name, ENDING] as const),
+    [".github/instructions", /\.instructions\.md$/],
+    [".sourcegraph", /\.rule\.md$/],
+    [".continue/rules", /\.ya?ml$/],
+  ],
+  /** Settings that name files, globs or folders, or have the text itself: of aider, opencode, Gemini CLI and Copilot. */
   settings: [
     [".aider.conf.yml", ["read"]],
     ["opencode.json", ["instructions"]],
     ["opencode.jsonc", ["instructions"]],
     [".gemini/settings.json", ["context", "fileName"]],
     [".gemini/settings.json", ["contextFileName"]],
+    [".vscode/settings.json", ["github.copilot.chat.codeGeneration.instructions"]],
+    [".vscode/settings.json", ["chat.instructionsFilesLocations"]],
   ],
   /** Keys of front matter with globs: Copilot, Cursor, Claude Code and Cline, Kiro. */
   globs: ["applyTo", "globs", "paths", "fileMatchPattern"],
@@ -54,8 +65,6 @@ const ALWAYS = /^(?:true|always|always_on|always_apply)$/;
 const ON_DEMAND = /^(?:false|manual|auto|model_decision|agent_requested)$/;
 /** In the folder of an agent. Other endings than that of the mode for code are for modes that do not exist here. */
 const RULES = /^rules(?:-code)?$/;
-/** Endings of rules; in Copilot's folder only those of instructions. */
-const ENDING = /\.(?:md|mdc|txt)$/;
 /** Folders of packages and of git, which hold nobody's rules. */
 const UNREAD = /(?:^|\/)(?:node_modules|\.git)(?:\/|$)/;
 /** Levels of folders below a folder of rules. */
@@ -107,8 +116,8 @@ type Scope =
   | { readonly kind: "named"; readonly topic: string };
 
 type Rules = { readonly path: string; readonly text: string; readonly scope: Scope };
-/** A file of instructions, or the settings that name more of them than are read. */
-type Found = { readonly path: string; readonly scope?: Scope };
+/** A file of instructions, or settings with the text of some, or that name more of them than are read. */
+type Found = { readonly path: string; readonly text?: string; readonly scope?: Scope };
 
 /** From the root of the repository down: the last file is nearest to the work, and prevails. Equal texts count once. */
 async function rulesOf(cwd: string, files: ContextFiles): Promise<readonly Rules[]> {
@@ -119,8 +128,8 @@ async function rulesOf(cwd: string, files: ContextFiles): Promise<readonly Rules
   );
   const rules: Rules[] = [];
   const seen = new Set<string>();
-  for (const { folder, path, scope } of (await Promise.all(paths)).flat()) {
-    if (scope !== undefined) rules.push({ path, text: "", scope });
+  for (const { folder, path, text = "", scope } of (await Promise.all(paths)).flat()) {
+    if (scope !== undefined) rules.push({ path, text, scope });
     for (const found of scope === undefined ? await withImports(path, top, files, seen) : []) {
       if (seen.has(found.text)) continue;
       seen.add(found.text);
@@ -143,10 +152,12 @@ async function pathsIn(folder: string, top: string, files: ContextFiles): Promis
   });
   const agents = inside.filter((name) => name.startsWith(".") && name !== ".git");
   const owned = agents.map(async (name) =>
-    (await list(join(folder, name))).filter((each) => RULES.test(each)).map((each) => join(name, each)),
+    (await list(join(folder, name)))
+      .filter((each) => RULES.test(each))
+      .map((each) => [join(name, each), ENDING] as const),
   );
   const places = [...OWNERS.folders, ...(await Promise.all(owned)).flat()];
-  const inFolders = places.map((name) => rulesBelow(join(folder, name), files, 1));
+  const inFolders = places.map(([name, ending]) => rulesBelow(join(folder, name), files, ending));
   const named = OWNERS.settings.map((setting) => namedIn(setting, folder, top, files));
   const own = (await Promise.all([...firsts, ...inFolders])).flat().map((path) => ({ path }));
   return [...own, ...(await Promise.all(named)).flat()];
@@ -168,27 +179,43 @@ async function namedIn(
     (at, key) => (at as Readonly<Record<string, unknown>> | null | undefined)?.[key],
     settings,
   );
-  const names = [value].flat().filter((name) => typeof name === "string");
+  const { names, texts } = entriesOf(value);
   const found = names.slice(0, MAX_NAMED).map(async (name) => {
     const [start = ""] = name.split(/[^/]*[*?{]/, 1);
     const isGlob = start !== name;
     if (pathBelow(top, join(folder, start)) === undefined || (isGlob && UNREAD.test(start))) return [];
-    const inside = isGlob ? await rulesBelow(join(folder, start), files, 1) : [join(folder, name)];
+    const inside = isGlob ? await rulesBelow(join(folder, start), files) : [join(folder, name)];
     return isGlob ? inside.filter(globMatcher(name, folder)) : inside.filter((each) => ENDING.test(each));
   });
   const paths = (await Promise.all(found)).flat();
-  const first = paths.slice(0, MAX_NAMED).map((each) => ({ path: each }));
+  const own = texts.length === 0 ? [] : [{ path, text: texts.join("\n\n"), scope: { kind: "always" } } as const];
+  const first = [...paths.slice(0, MAX_NAMED).map((each) => ({ path: each })), ...own];
   const isAll = Math.max(names.length, paths.length) <= MAX_NAMED;
   return isAll ? first : [...first, { path, scope: { kind: "named", topic: " in further files that it names" } }];
 }
 
-async function rulesBelow(folder: string, files: ContextFiles, level: number): Promise<readonly string[]> {
+/** Names of files, and texts, in the value of a setting: a name or several, entries of Copilot, or folders that are on. */
+function entriesOf(value: unknown): { readonly names: readonly string[]; readonly texts: readonly string[] } {
+  const items = [value].flat();
+  const fields = (key: string): readonly unknown[] => items.map((item) => (isRecord(item) ? item[key] : undefined));
+  const on = items.flatMap((item) => (isRecord(item) ? Object.keys(item).filter((key) => item[key] === true) : []));
+  const isText = (each: unknown): each is string => typeof each === "string" && each.trim() !== "";
+  const names = [...items, ...fields("file"), ...on.map((folder) => `${folder}/**/*.md`)];
+  return { names: names.filter(isText), texts: fields("text").filter(isText) };
+}
+
+async function rulesBelow(
+  folder: string,
+  files: ContextFiles,
+  ending: RegExp = ENDING,
+  level = 1,
+): Promise<readonly string[]> {
   const names = (await files.list(folder)).toSorted();
-  const isOfCopilot = folder.includes(".github");
   const found = names.map(async (name) => {
     const path = join(folder, name);
-    if (ENDING.test(name)) return isOfCopilot && !name.endsWith(".instructions.md") ? [] : [path];
-    return name.includes(".") || UNREAD.test(name) || level === MAX_LEVELS ? [] : rulesBelow(path, files, level + 1);
+    if (ending.test(name)) return [path];
+    const isLast = name.includes(".") || UNREAD.test(name) || level === MAX_LEVELS;
+    return isLast ? [] : rulesBelow(path, files, ending, level + 1);
   });
   return (await Promise.all(found)).flat();
 }
@@ -239,8 +266,9 @@ async function scopeOf({ path, text }: Pick<Rules, "path" | "text">, folder: str
   if (globs.length > 0) return { kind: "files", glob: globs.join(","), folder };
   const isOnDemand = switches.some((each) => ON_DEMAND.test(each)) || path.endsWith(".instructions.md");
   const topic = typeof fields["description"] === "string" ? fields["description"].trim() : "";
-  if (!isOnDemand || findThreat(topic) !== undefined) return { kind: "always" };
-  return { kind: "named", topic: topic === "" ? "" : ` for: ${oneLine(topic, 200)}` };
+  if (isOnDemand && findThreat(topic) === undefined)
+    return { kind: "named", topic: topic === "" ? "" : ` for: ${oneLine(topic, 200)}` };
+  return { kind: "always" };
 }
 
 /** Outside a repository, only the working folder. */

@@ -140,6 +140,9 @@ describe("which file counts", () => {
     [".kilocode/rules-code/e.md", "be kind"],
     [".gemini/GEMINI.md", "be kind"],
     [".junie/guidelines.md", "be kind"],
+    [".continue/rules/kind.yaml", "name: kind\nschema: v1\nrules:\n  - be kind"],
+    [".sourcegraph/kind.rule.md", "---\ntitle: Kind\n---\nbe kind"],
+    [".vscode/settings.json", '{ "github.copilot.chat.codeGeneration.instructions": [{ "text": "be kind" }] }'],
   ])("%s is read", async (path, text) => {
     put("repo/.git/HEAD", "x");
     put(`repo/${path}`, text);
@@ -158,6 +161,11 @@ describe("which file counts", () => {
     ],
     [".gemini/settings.json", '{ "context": { "fileName": ["AGENTS.md", "CONTEXT.md"] } }', "CONTEXT.md"],
     [".gemini/settings.json", '{ "contextFileName": "OUR.md" }', "OUR.md"],
+    [
+      ".vscode/settings.json",
+      '{ // ours\n "github.copilot.chat.codeGeneration.instructions": [{ "file": "docs/a.md" }], }',
+      "docs/a.md",
+    ],
   ])("%s with %s names the instructions in %s", async (settings, text, path) => {
     put(settings, text);
     put(path, "the rule");
