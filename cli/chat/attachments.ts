@@ -2,8 +2,6 @@
 import { once } from "node:events";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { basename, resolve } from "node:path";
-import { buffer } from "node:stream/consumers";
-import { setTimeout as wait } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import type { ContentBlock } from "@zed-industries/agent-client-protocol";
 import { UsageError } from "../../agent-core/platform/errors.ts";
@@ -51,9 +49,7 @@ export async function withInput(
   const line = isTyped ? TYPE_PROMPT : "waiting for the end of standard input …";
   const note = (): void => void process.stderr.write(`hermes: ${line}\n`);
   const timer = setTimeout(note, isTyped ? 0 : INPUT_NOTE_AFTER_MS);
-  const bytes = await (prompt === "" ? buffer(process.stdin) : begunInput(silenceMs)).finally(() =>
-    clearTimeout(timer),
-  );
+  const bytes = await (prompt === "" ? readInput() : begunInput(silenceMs)).finally(() => clearTimeout(timer));
   const text = isBinary(bytes) ? undefined : textOf(bytes);
   const words: ContentBlock[] = prompt === "" ? [] : [{ type: "text", text: prompt }, ...pictures];
   if (text === undefined)
@@ -72,15 +68,27 @@ function isBinary(bytes: Buffer): boolean {
 /** Standard input beside a prompt, which starts without it when nothing comes. */
 async function begunInput(silenceMs: number): Promise<Buffer> {
   const { stdin } = process;
-  const begun = once(stdin, "readable");
-  const silent = new AbortController();
-  const waiting = wait(silenceMs, true, { signal: silent.signal }).catch(() => false);
-  if (await Promise.race([begun.then(() => false), waiting])) {
-    stdin.destroy();
-    const line = `nothing came on standard input in ${silenceMs / 1_000} s: starting without it.`;
-    if (silenceMs > INPUT_NOTE_AFTER_MS) process.stderr.write(`hermes: ${line}\n`);
-    return Buffer.alloc(0);
+  const silent = AbortSignal.timeout(silenceMs);
+  await once(stdin, "readable", { signal: silent }).catch((error: unknown) => {
+    if (!silent.aborted) throw error;
+  });
+  if (!silent.aborted) return readInput();
+  stdin.destroy();
+  const line = `nothing came on standard input in ${silenceMs / 1_000} s: starting without it.`;
+  if (silenceMs > INPUT_NOTE_AFTER_MS) process.stderr.write(`hermes: ${line}\n`);
+  return Buffer.alloc(0);
+}
+
+/** Rest of a longer input is not read: the model gets less, and some programs print without end. Bytes. */
+const MAX_INPUT_BYTES = 32 * 1024 ** 2;
+
+async function readInput(): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of process.stdin) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes > MAX_INPUT_BYTES) break;
   }
-  silent.abort();
-  return buffer(stdin);
+  return Buffer.concat(chunks);
 }

@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { basename } from "node:path";
 import { type ClientContext, methods } from "@zed-industries/agent-client-protocol";
+import { pathBelow } from "../../agent-core/platform/paths.ts";
 import { call } from "../../agent-core/protocol/method.ts";
 import { sessionMethods } from "../../agent-core/protocol/sessions.ts";
 import { stillBuilding } from "../../agent-core/sessions/index/session-index.ts";
@@ -39,8 +40,10 @@ async function movedSession(agent: ClientContext, cwd: string): Promise<string> 
   const gone = sessions.filter((session) => !existsSync(session.cwd));
   const moved = gone.find((session) => basename(session.cwd) === basename(cwd));
   if (moved !== undefined) return moved.sessionId;
-  const [other] = gone;
-  const advice = other ? ` The last one of ${other.cwd}, which is gone: hermes --resume ${other.sessionId}.` : "";
+  // The user may be in a part of the project, or have renamed it.
+  const around = sessions.find((session) => pathBelow(session.cwd, cwd) ?? pathBelow(cwd, session.cwd));
+  const last = around ?? gone[0] ?? sessions[0];
+  const advice = last ? ` The last one of ${last.cwd}: hermes --resume ${last.sessionId}.` : "";
   throw new Error(`There is no earlier session in ${cwd}.${advice}`);
 }
 

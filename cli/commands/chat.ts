@@ -68,7 +68,9 @@ async function start(words: readonly string[], values: ChatValues, cwd: string):
   const jsonForm = values.deltas ? "deltas" : "json";
   const form = json ? jsonForm : answerForm;
   const usageFile = values["usage-file"];
-  return runPrompt({ ...common, prompt: `${prefix}${words.join(" ")}`, form, usageFile, isTransient: false });
+  const typed = words.join(" ");
+  const prompt = `${prefix}${typed === "-" ? "" : typed}`; // programs name standard input so
+  return runPrompt({ ...common, prompt, form, usageFile, isTransient: false });
 }
 
 /** Variables that stand for options, for this start alone. */

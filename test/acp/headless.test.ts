@@ -70,6 +70,14 @@ test("standard input from a pipe or a file is attached to the prompt", async () 
   expect(blind.stderr).toContain("cannot see pictures");
   await shell("hermes alone < /dev/null");
   expect(asked()).toBe('"alone"');
+  await shell("echo PIPED | hermes -");
+  expect(asked()).toBe('"PIPED"');
+});
+
+test("a prompt starts with the first part of an input that never ends", async () => {
+  model.respondWith(() => say("ok"));
+  expect(await shell("yes | hermes review")).toMatchObject({ stdout: "ok\n", code: 0 });
+  expect(asked()).toContain(String.raw`y\ny\n`);
 });
 
 test("a prompt beside a pipe that nobody writes to and nobody closes starts without it", async () => {
@@ -107,7 +115,7 @@ test("a session of a project that has moved is continued, and says so to the use
   const none = await shell("mkdir other; cd other && hermes -c fourth");
   expect(none).toMatchObject({
     code: 1,
-    stderr: expect.stringMatching(/^hermes: There is no earlier session in \S+\/other\.\n$/),
+    stderr: expect.stringMatching(/in \S+\/other\. The last one of \S+: hermes --resume \S+\.\n$/),
   });
   await shell("cd other && hermes --resume first fifth");
   expect(await shell("cd other && hermes -c sixth")).toMatchObject({ code: 0, stderr: "" });
