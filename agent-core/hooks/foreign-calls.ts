@@ -84,6 +84,8 @@ const toolNames: Readonly<Record<string, ToolNames>> = {
   WebSearch: { copilot: "web_search", own: "web_search" },
 };
 
+export const isToolName = (name: string): boolean => Object.hasOwn(toolNames, name);
+
 /** Names that a call of our tool can have in Claude Code. */
 function claudeNames(tool: string): readonly string[] {
   if (tool === "patch") return ["Edit", "Write"];

@@ -19,6 +19,7 @@ import {
   foreignEvent,
   foreignPayload,
   isOfOutcome,
+  isToolName,
   ownInput,
   permissionRule,
   subjectOf,
@@ -59,7 +60,7 @@ const condition = (isReadable: (written: string) => boolean) =>
 
 const handlerSchema = z.looseObject({
   type: z.string().default("command"),
-  matcher: condition((pattern) => pattern === "*" || wholeOf(pattern) !== undefined),
+  matcher: condition((pattern) => pattern === "*" || wholeOf(pattern) !== undefined || readsAsRule(pattern)),
   if: condition((rule) => permissionRule(rule, "/") !== undefined),
   command: text,
   exec: text,
@@ -190,13 +191,14 @@ function hookOf({ handler, ...found }: Found, workspace: string): { hook?: Forei
   const about = `${source}: a hook for ${eventName}`;
   if (!parsed.success || line === undefined || problem !== undefined)
     return { problem: `${about} is not used, because ${problem ?? "it has no command for this system"}.` };
-  const { matcher, if: rule, env, cwd = ".", onFailure } = parsed.data;
+  const { matcher = "*", env, cwd = ".", onFailure } = parsed.data;
+  const isRule = readsAsRule(matcher);
   const isBackground = parsed.data.async || parsed.data.asyncRewake;
   const hook = {
     ...found,
     ...known,
-    matcher: matcher === "*" ? undefined : matcher,
-    rule,
+    matcher: matcher === "*" || isRule ? undefined : matcher,
+    rule: parsed.data.if ?? (isRule ? matcher : undefined),
     isBackground,
     command: commandOf(parsed.data, line),
     words: [line, ...(parsed.data.args ?? [])],
@@ -213,6 +215,12 @@ function hookOf({ handler, ...found }: Found, workspace: string): { hook?: Forei
   const unread = Object.keys(parsed.data).filter((key) => !isRead(key));
   if (unread.length === 0) return { hook };
   return { hook, problem: `${about} runs without its "${unread.join('", "')}", which Hermes does not understand.` };
+}
+
+/** True for a rule in place of a matcher, such as `Bash(touch *)`, which as a pattern covers no name. */
+function readsAsRule(matcher: string): boolean {
+  const [, name = ""] = /^(\w+)\(.+\)$/s.exec(matcher) ?? [];
+  return isToolName(name) && wholeOf(matcher)?.test(name) !== true;
 }
 
 const timeoutOf = ({ timeoutSec, timeout = timeoutSec }: Handler, source: string): number | undefined =>

@@ -126,9 +126,13 @@ export type ServerFile = {
 export function serverFiles(folders: readonly string[]): readonly ServerFile[] {
   return folders.flatMap((folder) =>
     [
-      { name: ".mcp.json", key: "mcpServers" },
-      { name: join(".vscode", "mcp.json"), key: "servers" },
-    ].map((file) => ({ ...file, folder, path: join(folder, file.name) })),
+      [".mcp.json", "mcpServers"],
+      [".vscode/mcp.json", "servers"],
+      ...[".cursor/mcp.json", ".roo/mcp.json", ".kilocode/mcp.json", ".gemini/settings.json"].map((name) => [
+        name,
+        "mcpServers",
+      ]),
+    ].map(([name = "", key = ""]) => ({ name, key, folder, path: join(folder, name) })),
   );
 }
 

@@ -1,9 +1,9 @@
 /**
- * MCP servers that a workspace brings along, in `.mcp.json` or `.vscode/mcp.json`. Each starts only after the user has
+ * MCP servers that a workspace brings along, in `.mcp.json` and files of other agents. Each starts only after the user has
  * allowed exactly its program, arguments and environment, or its address and headers.
  */
 import { homedir } from "node:os";
-import { resolve } from "node:path";
+import { basename, resolve, sep } from "node:path";
 import * as z from "zod";
 import { contentHash, namedScripts } from "../approval/consents.ts";
 import { readByItself } from "../approval/workspace-file.ts";
@@ -214,8 +214,9 @@ function replacementOf(
   folder: string,
   environment: Environment,
 ): string | { readonly problem: string } {
-  if (variable === "workspaceFolder") return folder;
-  if (variable === "userHome") return homedir();
+  const places = { workspaceFolder: folder, workspaceFolderBasename: basename(folder), userHome: homedir() };
+  const place = Object.entries({ ...places, pathSeparator: sep, "/": sep }).find(([name]) => name === variable);
+  if (place !== undefined) return place[1];
   if (variable.startsWith("input:")) {
     return {
       problem: `needs the input \`${variable}\`, which Hermes does not support: use \`\${env:NAME}\` and set NAME`,

@@ -40,7 +40,7 @@ export function commandEnvironment(
 }
 
 function isShown(name: string, value: string, sandbox: SandboxKind | undefined): boolean {
-  if (name === "TERM") return false; // the runner knows the terminal
+  if (/^(?:TERM$|ELECTRON_)/.test(name)) return false; // the runner knows the terminal, and VS Code's are for itself alone
   if (sandbox === undefined) return !isSecretVariable(name, value);
   if (PROXIES.test(name)) return sandbox === "networked";
   return ALLOWED.has(name) || ALLOWED_PATTERN.test(name) || TOOLCHAIN_VARIABLES.includes(name);

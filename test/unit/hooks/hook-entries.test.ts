@@ -80,7 +80,9 @@ const rules: readonly (readonly [string, readonly HookFacts[], readonly HookFact
 test.each(rules)(
   "a guard with the if %s judges the calls that it selects, and no others",
   async (rule, selected, others) => {
-    put(".claude/settings.json", claude("PreToolUse", { hooks: [{ type: "command", if: rule, command: "exit 2" }] }));
+    const isMatcher = rule.includes("(") && !rule.includes("__"); // people also write it there
+    const guard = { type: "command", command: "exit 2", [isMatcher ? "matcher" : "if"]: rule };
+    put(".claude/settings.json", claude("PreToolUse", { hooks: [guard] }));
     const hooks = await allowed();
     for (const call of selected)
       expect(await run(hooks, call), JSON.stringify(call)).toMatchObject({ decision: "block" });

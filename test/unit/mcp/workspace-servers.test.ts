@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join, sep } from "node:path";
 import { expect, test } from "vitest";
 import { WorkspaceServers } from "../../../agent-core/mcp/workspace-servers.ts";
 
@@ -126,6 +126,16 @@ test("a hidden character in a command is shown", () => {
   expect(server?.description).not.toContain("\u202e");
   expect(server?.description).not.toContain("\n");
 });
+
+test.each([".cursor/mcp.json", ".roo/mcp.json", ".kilocode/mcp.json", ".gemini/settings.json"])(
+  "the reader reads %s, with variables of editors",
+  (name) => {
+    const args = ["${workspaceFolderBasename}${/}b"];
+    const root = folder({ [name]: { mcpServers: { a: { command: "x", args } } } });
+    const { servers, problems } = new WorkspaceServers([root], {}).read();
+    expect([servers[0]?.config.settings, problems]).toMatchObject([{ args: [`${basename(root)}${sep}b`] }, []]);
+  },
+);
 
 test("the first folder and .mcp.json win a name", () => {
   const first = folder({
