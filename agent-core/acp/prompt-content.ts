@@ -34,7 +34,8 @@ export function userMessage(blocks: readonly ContentBlock[]): string | readonly 
 
 /** The block that a part came from. A long text returns as it was cut. */
 export function blockOf(part: ContentPart): PromptBlock {
-  const meta = metaOf(part.type === "text" ? part.attached?.reference : part.reference);
+  const attachment: unknown = part.type === "text" ? part.attached?.reference : part.reference;
+  const meta = attachment === undefined ? {} : { _meta: { hermes: { attachment } } };
   if (part.type === "image_url") {
     const [head = "", data = ""] = part.image_url.url.split(";base64,");
     return { type: "image", mimeType: head.replace(/^data:/, ""), data, ...meta };
@@ -44,10 +45,6 @@ export function blockOf(part: ContentPart): PromptBlock {
   const type = mimeType === undefined ? {} : { mimeType };
   if (name !== undefined) return { type: "resource_link", uri, name, ...type, ...meta };
   return { type: "resource", resource: { uri, text: textOfAttached(part), ...type }, ...meta };
-}
-
-function metaOf(attachment: unknown): { readonly _meta?: { readonly hermes: { readonly attachment: unknown } } } {
-  return attachment === undefined ? {} : { _meta: { hermes: { attachment } } };
 }
 
 /** The message with another text; its attachments follow the text. */

@@ -69,7 +69,8 @@ export async function reviewMessages(
         const context = { ...agent.contextFor(callId, signal), memoryWriter: WRITERS[task] };
         const result = await runUnseen(one, tools, context, { hooks, allows });
         messages.push({ role: "tool", tool_call_id: one.id, content: result.text });
-        if (result.ok && isWrite(one, tools)) titles.push(result.title);
+        const isWrite = tools.some((tool) => tool.name === one.function.name && !tool.readOnly);
+        if (result.ok && isWrite) titles.push(result.title);
       }
       if (calls.every((each) => each.function.name === "memory")) break;
     }
@@ -101,10 +102,6 @@ function digest({ session }: NotingAgent, from: number): string {
     .filter(({ position, shownAs }) => shownAs !== null && position >= from)
     .map(({ message }) => `${message.role === "user" ? "User" : "Agent"}: ${textOf(message)}`);
   return lines.join("\n\n").slice(-MAX_DIGEST_CHARS).toWellFormed();
-}
-
-function isWrite({ function: { name } }: ToolCall, tools: readonly Tool[]): boolean {
-  return tools.some((tool) => tool.name === name && !tool.readOnly);
 }
 
 function textOf(message: Message): string {

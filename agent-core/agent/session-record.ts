@@ -6,7 +6,7 @@
 import type { Effect } from "../approval/decision.ts";
 import type { Environment } from "../config/home.ts";
 import { placeSaying } from "../memory/statement.ts";
-import { type Message, ownWords, typedText, type UserMessage } from "../messages/message.ts";
+import { type Message, ownWords, typedText } from "../messages/message.ts";
 import { PLACE_HEAD } from "../prompt/system-prompt.ts";
 import { redact, secretsOf } from "../providers/redact.ts";
 import { type Compression, Conversation, type PositionRange } from "../sessions/conversation.ts";
@@ -242,7 +242,8 @@ type Wanted = { readonly host: string; readonly exact: string; readonly tools: M
 function namedBy(message: Message, { host, exact, tools }: Wanted): "session" | "model" | undefined {
   switch (message.role) {
     case "user":
-      return isSaid(message, host) ? "session" : undefined;
+      if (message.synthetic === true) return undefined;
+      return holdsWhole(typedText(message.content).toLowerCase(), host, LONGER_HOST) ? "session" : undefined;
     case "assistant":
       for (const { id, function: called } of message.tool_calls ?? []) tools.set(id, called.name);
       return JSON.stringify(message).replaceAll("\\\\/", "/").includes(exact) ? "model" : undefined;
@@ -266,8 +267,4 @@ function holdsWhole(text: string, part: string, longer: RegExp): boolean {
     if (!/[\w.-]/.test(text.slice(Math.max(0, at - 1), at)) && !longer.test(text.slice(end, end + 2))) return true;
   }
   return false;
-}
-
-function isSaid(message: UserMessage, host: string): boolean {
-  return message.synthetic !== true && holdsWhole(typedText(message.content).toLowerCase(), host, LONGER_HOST);
 }

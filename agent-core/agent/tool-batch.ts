@@ -2,6 +2,7 @@
  * Runs the tool calls of one answer: in parallel where they cannot conflict, otherwise in order. Read-only calls at the
  * front of the answer start while the rest still streams.
  */
+import { isDeepStrictEqual } from "node:util";
 import type { Effect } from "../approval/decision.ts";
 import type { ToolCall, ToolMessage } from "../messages/message.ts";
 import { messageOf } from "../platform/errors.ts";
@@ -42,7 +43,7 @@ export class ToolBatch {
   add(written: ToolCall): ToolCall {
     const resolved = resolveCall(written, this.#services);
     const { call } = resolved;
-    const ran = this.#earlier.find((entry) => isSame(entry.resolved.call, call));
+    const ran = this.#earlier.find((entry) => isDeepStrictEqual(entry.resolved.call.function, call.function));
     if (ran !== undefined) {
       this.#earlier = this.#earlier.filter((entry) => entry !== ran);
       this.#entries.push(ran);
@@ -122,10 +123,6 @@ export class ToolBatch {
       return resultMessage(id, `Error: ${reason}`);
     }
   }
-}
-
-function isSame({ function: first }: ToolCall, { function: second }: ToolCall): boolean {
-  return first.name === second.name && first.arguments === second.arguments;
 }
 
 /** A tool may have cut its text within a character. A server refuses half of one, and so each request of the session. */

@@ -63,7 +63,8 @@ export class ToolCatalogue {
   refresh(window: number = this.#window): void {
     const names = new Set(this.#builtIn.map(({ name }) => name));
     const taken = this.#further().filter(({ name }) => !names.has(name));
-    if (window !== this.#window || !isSame(taken, this.#taken)) this.#arrange(window, taken);
+    const isSame = taken.length === this.#taken.length && taken.every((tool, index) => tool === this.#taken[index]);
+    if (window !== this.#window || !isSame) this.#arrange(window, taken);
   }
 
   #arrange(window: number, taken: readonly Tool[]): void {
@@ -88,10 +89,6 @@ export class ToolCatalogue {
     });
     return schemaChars(deferred) > MIN_DEFERRED_CHARS ? deferred : [];
   }
-}
-
-function isSame(first: readonly Tool[], second: readonly Tool[]): boolean {
-  return first.length === second.length && first.every((tool, index) => tool === second[index]);
 }
 
 function choiceOf({ enabledToolsets, disabledToolsets }: AIAgentOptions): ToolChoice {

@@ -60,18 +60,14 @@ export async function readDecoded(path: string, signal: AbortSignal): Promise<De
 export async function decodeAny(path: string, bytes: Buffer): Promise<DecodedFile | FileFailure> {
   const hasZeros = bytes.subarray(0, BINARY_PROBE_BYTES).includes(0);
   const decoded = hasZeros ? undefined : decodeUtf8(bytes);
-  if (decoded !== undefined && !isOther(decoded.text)) return decoded;
+  // Lines that end with CR alone are another encoding here.
+  if (decoded !== undefined && (decoded.text.includes("\n") || !decoded.text.includes("\r"))) return decoded;
   // Few projects have such files, and the tables of all encodings take a tenth of a second to load.
   const { decodeOther } = await import("./other-encodings.ts");
   const other = decodeOther(bytes) ?? decoded;
   if (other !== undefined) return { ok: true, ...other };
   if (hasZeros) return failure("binary", `${path} is a binary file (${bytes.length} bytes).`);
   return failure("encoding", `${path} is no text in a known encoding, so an edit could damage it.`);
-}
-
-/** Valid bytes of UTF-8 that are ISO-2022, or lines that end with CR alone. */
-function isOther(text: string): boolean {
-  return text.includes("\x1b$") || (!text.includes("\n") && text.includes("\r"));
 }
 
 function decodeUtf8(bytes: Buffer): DecodedFile | undefined {

@@ -18,9 +18,8 @@ const MIXED = "UTF-8 with other bytes";
 /** Characters of UTF-8 in a row, or one byte that belongs to none. */
 const MIXED_PARTS =
   /(?:(?!\xe0[\x80-\x9f]|\xed[\xa0-\xbf]|\xf0[\x80-\x8f]|\xf4[\x90-\xbf])(?:[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}))+|[\x80-\xff]/g;
-/** Names for what no table has: line ends of old Macs, and Japanese mail. */
+/** Name for line ends of old Macs. */
 const OLD_MAC = "UTF-8 with CR line ends";
-const JAPANESE_MAIL = "ISO-2022-JP";
 /** Bytes of UTF-8 for each other one. Short texts in EUC-JP reach 1.6 by chance. */
 const MIXED_SHARE = 2;
 
@@ -64,7 +63,8 @@ export function decodeOther(bytes: Buffer): OtherText | undefined {
   const parts = probe.match(MIXED_PARTS) ?? [];
   const foreign = parts.filter((part) => part.length === 1).length;
   const isMixed = parts.join("").length - foreign >= MIXED_SHARE * foreign;
-  const names = [...likelyIn(bytes), ...(isMixed ? [MIXED] : []), ...guesses(probe), MIXED];
+  const old = bytes.includes("\n") ? [] : [OLD_MAC];
+  const names = [...old, ...(isMixed ? [MIXED] : []), ...guesses(probe), MIXED];
   return firstOf(names, bytes, mark !== "");
 }
 
@@ -76,11 +76,6 @@ function firstOf(names: readonly string[], bytes: Buffer, hasMark: boolean): Oth
     if (found !== undefined && (!name.startsWith("utf-16") || isPlain(found.text))) return found;
   }
   return undefined;
-}
-
-function likelyIn(bytes: Buffer): readonly string[] {
-  if (bytes.includes("\x1b$")) return [JAPANESE_MAIL];
-  return bytes.includes("\n") ? [] : [OLD_MAC];
 }
 
 /** The lines with bytes beyond ASCII, each byte as a character; the beginning of what may be UTF-16. */
@@ -141,9 +136,6 @@ function decoded(bytes: Buffer, encoding: string, hasMark: boolean): OtherText |
   return isText ? { text, encoding, hasMark } : undefined;
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: escapes begin and end Japanese letters in ISO-2022-JP
-const SHIFTED = /\x1b\$B((?:[!-~]{2})+)\x1b\(B/g;
-
 /** Encodings that the library lacks, with a byte order mark as a character. */
 const OWN: Readonly<Record<string, { decode(bytes: Buffer): string; encode(text: string): Buffer }>> = {
   [MIXED]: {
@@ -160,21 +152,6 @@ const OWN: Readonly<Record<string, { decode(bytes: Buffer): string; encode(text:
   [OLD_MAC]: {
     decode: (bytes) => bytes.toString().replaceAll("\r", "\n"),
     encode: (text) => Buffer.from(text.replaceAll("\n", "\r")),
-  },
-  [JAPANESE_MAIL]: {
-    decode: (bytes) =>
-      bytes.toString("latin1").replaceAll(SHIFTED, (_, letters: string) => {
-        const raised = Buffer.from(letters, "latin1").map((byte) => byte | 0x80);
-        return iconv.decode(Buffer.from(raised), "euc-jp");
-      }),
-    encode: (text) =>
-      Buffer.from(
-        text.replaceAll(/\P{ASCII}+/gu, (letters) => {
-          const lowered = iconv.encode(letters, "euc-jp").map((byte) => byte & 0x7f);
-          return `\x1b$B${Buffer.from(lowered).toString("latin1")}\x1b(B`;
-        }),
-        "latin1",
-      ),
   },
 };
 

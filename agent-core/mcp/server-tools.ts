@@ -174,15 +174,7 @@ type Wrapper<Input extends z.ZodType> = {
 export function wrapperTools(server: SessionServer, names: ToolNames): readonly Tool[] {
   const { config, connection } = server;
   const { hasResources, prompts, tools } = connection.listing;
-  return [
-    ...(config.resources && hasResources ? resourceWrappers(server, names) : []),
-    ...(config.prompts && prompts.length > 0 ? promptWrappers(server, names) : []),
-  ].filter(({ name }) => !tools.some((tool) => names.of(config.name, tool.name) === name));
-}
-
-function resourceWrappers(server: SessionServer, names: ToolNames): readonly Tool[] {
-  const { config, connection } = server;
-  return [
+  const ofResources = [
     wrapper(server, names, {
       name: "list_resources",
       description: `List the resources of the MCP server ${config.name}, with their URIs.`,
@@ -204,11 +196,7 @@ function resourceWrappers(server: SessionServer, names: ToolNames): readonly Too
         resourceResult(await connection.readResource(uri, options), `${config.name}/${uri}`, context),
     }),
   ];
-}
-
-function promptWrappers(server: SessionServer, names: ToolNames): readonly Tool[] {
-  const { config, connection } = server;
-  return [
+  const ofPrompts = [
     wrapper(server, names, {
       name: "list_prompts",
       description: `List the prompts of the MCP server ${config.name}, with their arguments.`,
@@ -229,6 +217,10 @@ function promptWrappers(server: SessionServer, names: ToolNames): readonly Tool[
         dataResult(promptText(await connection.prompt(name, values, options)), `${config.name}/${name}`, context),
     }),
   ];
+  return [
+    ...(config.resources && hasResources ? ofResources : []),
+    ...(config.prompts && prompts.length > 0 ? ofPrompts : []),
+  ].filter(({ name }) => !tools.some((tool) => names.of(config.name, tool.name) === name));
 }
 
 function lineOf(facts: readonly (string | undefined)[]): string {

@@ -86,7 +86,10 @@ export class StdioTransport implements Transport {
 
   async start(): Promise<void> {
     const server = await startGroup(this.#start).catch((error: unknown) => {
-      throw hasCode(error, "ENOENT") ? missingProgram(this.#start) : error;
+      if (!hasCode(error, "ENOENT")) throw error;
+      // The system reports a missing folder like a missing program.
+      const { command, cwd } = this.#start;
+      throw new Error(`its command ${command} was not found (in ${cwd}). Install it, or correct the command`);
     });
     this.#server = server;
     server.stdout.on("data", (chunk: Buffer) => this.#read(chunk));
@@ -234,9 +237,4 @@ function errorLines(text: string): readonly string[] {
   let start = lines.findLastIndex((line) => ERROR_LINE.test(line));
   while (start > 0 && ERROR_LINE.test(lines[start - 1] ?? "")) start -= 1;
   return start < 0 ? lines.slice(-STDERR_LINES) : lines.slice(start, start + STDERR_LINES);
-}
-
-/** The system reports a missing folder like a missing program. */
-function missingProgram({ command, cwd }: GroupStart): Error {
-  return new Error(`its command ${command} was not found (in ${cwd}). Install it, or correct the command`);
 }

@@ -210,7 +210,9 @@ async function copy(from: string, file: FileHandle, parent: string, fork: Fork):
   // A torn last line is skipped, as in every read.
   for await (const lines of readLines(from)) {
     const end = position === undefined ? -1 : lines.findIndex((line) => isAt(line, position));
-    const taken = (end < 0 ? lines : lines.slice(0, end)).filter((line) => !isHead(line) && !isLeftOut(line));
+    const taken = (end < 0 ? lines : lines.slice(0, end)).filter(
+      (line) => !isHead(line) && !LEFT_OUT.some((start) => line.bytes.subarray(0, start.length).equals(start)),
+    );
     await file.appendFile(Buffer.concat(taken.flatMap(({ bytes }) => [bytes, NEWLINE])));
     if (end >= 0) break;
   }
@@ -222,10 +224,6 @@ function isAt({ bytes }: Line, position: number): boolean {
   if (!bytes.includes('"position":')) return false;
   const entry = parseEntry(bytes.toString("utf8"));
   return entry?.type === "message" && (entry.position ?? -1) >= position;
-}
-
-function isLeftOut({ bytes }: Line): boolean {
-  return LEFT_OUT.some((start) => bytes.subarray(0, start.length).equals(start));
 }
 
 /** The fork has a head of its own. A damaged first line may contain the head and a second entry. */

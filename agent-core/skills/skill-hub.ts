@@ -9,7 +9,7 @@ import { hasCode, messageOf } from "../platform/errors.ts";
 import { withLock } from "../platform/locks/file-lock.ts";
 import { makeFolder } from "../platform/make-folder.ts";
 import { visibleText } from "../platform/visible-text.ts";
-import { hashOfFolder, OFFICIAL, type Quarantined, type QuarantinedSkill, quarantine } from "./quarantine.ts";
+import { hashOfFolder, OFFICIAL, type Quarantined, quarantine } from "./quarantine.ts";
 import { HUB_CATEGORY } from "./skill-library.ts";
 import { scanPlace } from "./skill-places.ts";
 
@@ -66,7 +66,7 @@ class SkillHub {
     makeFolder(dirname(folder), 0o700);
     const found = await quarantine(source, { folder, cwd: this.#cwd, signal });
     const skills = only === undefined ? found.skills : found.skills.filter(({ name }) => only.includes(name));
-    const id = idOf(skills);
+    const id = hash("sha256", skills.map((skill) => `${skill.name} ${skill.hash}`).join("\n"));
     await replaceFile(`${folder}.json`, JSON.stringify({ source, id, ...(only && { only }) }));
     return { ...found, skills, id, source };
   }
@@ -149,10 +149,6 @@ class SkillHub {
   #folderOf(name: string): string {
     return join(this.#skills, HUB_CATEGORY, name);
   }
-}
-
-function idOf(skills: readonly QuarantinedSkill[]): string {
-  return hash("sha256", skills.map(({ name, hash }) => `${name} ${hash}`).join("\n"));
 }
 
 /** Contents of an offer, for the user: the skills, what they may run, and what was refused. */

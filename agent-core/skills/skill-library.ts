@@ -233,9 +233,12 @@ export class SkillLibrary {
 
   async #load(): Promise<KnownSkills> {
     const { homeSkills, roots, trusted, disabled, reservedNames = [], useLearnt = true } = this.#options;
+    const commandFolders = roots.flatMap((root) => COMMAND_FOLDERS.map(({ folder }) => join(root, folder)));
     const [found, commands, records, switches] = await Promise.all([
       Promise.all(this.#places().map(scanPlace)),
-      trusted() && hasCommands(roots) ? (await commandFiles()).projectCommands(roots, reservedNames) : [],
+      trusted() && commandFolders.some((folder) => existsSync(folder))
+        ? (await commandFiles()).projectCommands(roots, reservedNames)
+        : [],
       readRecords(homeSkills),
       Switches.of(dirname(homeSkills)),
     ]);
@@ -263,10 +266,6 @@ export class SkillLibrary {
       unusable: foreign ?? (await doubtAbout(skill)),
     };
   }
-}
-
-function hasCommands(roots: readonly string[]): boolean {
-  return roots.some((root) => COMMAND_FOLDERS.some(({ folder }) => existsSync(join(root, folder))));
 }
 
 /** Loaded for projects with commands alone. */

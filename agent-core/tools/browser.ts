@@ -1,7 +1,7 @@
 /** Tools for the session's browser. The browser is loaded and started by the first `browser_navigate`. */
 import * as z from "zod";
 import type { Effect } from "../approval/decision.ts";
-import type { Browser, Report } from "../browser/browser.ts";
+import type { Action, Browser, Report } from "../browser/browser.ts";
 import { isLoopback, pageAddress, siteOf } from "../browser/page-address.ts";
 import { messageOf } from "../platform/errors.ts";
 import { refuseWithoutVision, showPicture } from "./show-picture.ts";
@@ -60,32 +60,25 @@ async function use(
   }
 }
 
-type Own = "toolset" | "need";
+type PageTool<Schema extends z.ZodType> = Pick<ToolDefinition<Schema>, "name" | "description" | "input" | "title"> & {
+  readonly largeOutput?: boolean;
+  /** Default: it only reads the page. */
+  effect?(input: z.infer<Schema>, cwd: string, shell: ShellView): Effect;
+  run(input: z.infer<Schema>, context: ToolContext): Promise<ToolResult>;
+};
 
-/** A tool that only reads the page. */
-function reader<Schema extends z.ZodType>(
-  definition: Omit<ToolDefinition<Schema>, Own | "readOnly" | "effect" | "kind" | "run" | "stage"> & {
-    run(input: z.infer<Schema>, context: ToolContext): Promise<ToolResult>;
-  },
-): Tool {
-  const own = { toolset: "browser", need: "rare", kind: "read", readOnly: true, effect: () => READ } as const;
-  return defineTool<Schema>({ ...definition, ...own });
+function pageTool<Schema extends z.ZodType>(definition: PageTool<Schema>): Tool {
+  const reads = { kind: "read", readOnly: true, effect: () => READ } as const;
+  const changes = { kind: "other", readOnly: false } as const;
+  const own = { toolset: "browser", need: "rare" } as const;
+  return defineTool<Schema>({ ...own, ...reads, ...definition, ...(definition.effect && changes) });
 }
 
-/** A tool that changes the page. */
-function actor<Schema extends z.ZodType>(
-  definition: Omit<ToolDefinition<Schema>, Own | "readOnly" | "kind" | "run" | "stage" | "effect"> & {
-    effect(input: z.infer<Schema>, cwd: string, shell: ShellView): Effect;
-    run(input: z.infer<Schema>, context: ToolContext): Promise<ToolResult>;
-  },
-): Tool {
-  const own = { toolset: "browser", need: "rare", kind: "other", readOnly: false } as const;
-  return defineTool<Schema>({ ...definition, ...own });
-}
-
-/** Site that the approval judged; an action on another one is refused. */
-function judgedSite({ judgedPage = "" }: ToolContext): string {
-  return siteOf(judgedPage);
+/** Actions that change the page were judged for a site: on another one they are refused. */
+function act(context: ToolContext, action: Action, dialog?: string): Promise<ToolResult> {
+  const isLooking = action.kind === "scroll" || action.kind === "back";
+  const site = isLooking ? undefined : siteOf(context.judgedPage ?? "");
+  return use(context, (browser) => browser.act(action, { dialog, site, signal: context.signal }));
 }
 
 async function look(
@@ -111,7 +104,7 @@ async function look(
 }
 
 export const tools: readonly Tool[] = [
-  actor({
+  pageTool({
     name: "browser_navigate",
     description: "Open a page in a real browser, also a local dev server. Returns what is in view, with refs like @e1.",
     input: z.object({ url: z.string().min(1) }),
@@ -123,7 +116,7 @@ export const tools: readonly Tool[] = [
       return use(context, (browser) => browser.navigate(address.url, context.signal), true);
     },
   }),
-  reader({
+  pageTool({
     name: "browser_snapshot",
     largeOutput: true,
     description: "Read the whole page as a tree with refs. A ref is valid until the next navigation.",
@@ -131,82 +124,68 @@ export const tools: readonly Tool[] = [
     title: () => "Read the page",
     run: ({ compact = false }, context) => use(context, (browser) => browser.snapshot(compact)),
   }),
-  actor({
+  pageTool({
     name: "browser_click",
     description: "Click the element with this ref.",
     input: z.object({ ref, dialog }),
     title: (input) => shortTitle(`Click ${input.ref}`),
     effect: (_input, _cwd, { page }) => acting(page),
-    run: ({ ref: target, dialog: answer }, context) =>
-      use(context, (browser) =>
-        browser.act(
-          { kind: "click", ref: target },
-          { dialog: answer, site: judgedSite(context), signal: context.signal },
-        ),
-      ),
+    run: ({ ref: target, dialog: answer }, context) => act(context, { kind: "click", ref: target }, answer),
   }),
-  actor({
+  pageTool({
     name: "browser_type",
     description: "Replace the text of a field, or choose the option of a list.",
     input: z.object({ ref, text: z.string(), submit: z.boolean().optional().describe("Press Enter afterwards") }),
     title: ({ text, ref: target }) => shortTitle(`Type ${JSON.stringify(text)} into ${target}`),
     effect: ({ text }, _cwd, { page }) => acting(page, text),
-    run: ({ ref: target, text, submit = false }, context) =>
-      use(context, (browser) =>
-        browser.act({ kind: "type", ref: target, text, submit }, { site: judgedSite(context), signal: context.signal }),
-      ),
+    run: ({ ref: target, text, submit = false }, context) => act(context, { kind: "type", ref: target, text, submit }),
   }),
-  actor({
+  pageTool({
     name: "browser_press",
     description: "Press a key in the focused element: Enter, Escape, ArrowDown, Control+A.",
     input: z.object({ key: z.string().min(1), dialog }),
     title: ({ key }) => shortTitle(`Press ${key}`),
     effect: ({ key }, _cwd, { page }) => acting(page, key),
-    run: ({ key, dialog: answer }, context) =>
-      use(context, (browser) =>
-        browser.act({ kind: "press", key }, { dialog: answer, site: judgedSite(context), signal: context.signal }),
-      ),
+    run: ({ key, dialog: answer }, context) => act(context, { kind: "press", key }, answer),
   }),
-  reader({
+  pageTool({
     name: "browser_scroll",
     description: "Scroll by a view, or to the element with this ref.",
     input: z.object({ direction: z.enum(["up", "down"]).optional(), ref: ref.optional() }),
     title: ({ direction = "down", ref: target }) =>
       target === undefined ? `Scroll ${direction}` : `Scroll to ${target}`,
     run: ({ direction, ref: target }, context) =>
-      use(context, (browser) =>
-        browser.act({ kind: "scroll", ref: target, isUp: direction === "up" }, { signal: context.signal }),
-      ),
+      act(context, { kind: "scroll", ref: target, isUp: direction === "up" }),
   }),
-  reader({
+  pageTool({
     name: "browser_back",
     description: "Return to the earlier page, or close a new tab.",
     input: nothing,
     title: () => "Go back",
-    run: (_input, context) => use(context, (browser) => browser.act({ kind: "back" }, { signal: context.signal })),
+    run: (_input, context) => act(context, { kind: "back" }),
   }),
-  reader({
+  pageTool({
     name: "browser_console",
     description: "Read the page's console messages and JavaScript errors.",
     input: z.object({ clear: z.boolean().optional() }),
     title: () => "Read the console",
     run: ({ clear = false }, context) => use(context, async (browser) => browser.console(clear)),
   }),
-  reader({
+  pageTool({
     name: "browser_get_images",
     description: "List the page's images with address, alternative text and size.",
     input: nothing,
     title: () => "List the images",
     run: (_input, context) => use(context, (browser) => browser.images()),
   }),
-  reader({
+  pageTool({
     name: "browser_vision",
     description: "Look at a screenshot of the page in view.",
     input: z.object({ question: z.string().optional() }),
     title: ({ question }) => shortTitle(`Look at the page${question === undefined ? "" : `: ${question}`}`),
     run: look,
   }),
-  reader({
+  pageTool({
     name: "browser_close",
     description: "End the browser with its cookies and pages.",
     input: nothing,

@@ -75,24 +75,15 @@ function openThere(path: string): Promise<FileHandle | undefined> {
   });
 }
 
+/** Ends and beginnings of characters that a cut tears, each byte as a character. */
+const TORN_START = /^[\x80-\xbf]{1,3}/;
+const TORN_END = /(?:[\xc2-\xf4]|[\xe0-\xf4][\x80-\xbf]|[\xf0-\xf4][\x80-\xbf]{2})$/;
+
 function withoutTornStart(bytes: Buffer): Buffer {
-  let start = 0;
-  while (start < CONTINUATION_BYTES && isContinuation(bytes[start])) start += 1;
-  return bytes.subarray(start);
+  return bytes.subarray(TORN_START.exec(bytes.toString("latin1", 0, CONTINUATION_BYTES))?.[0].length ?? 0);
 }
 
 function withoutTornEnd(bytes: Buffer): Buffer {
-  let start = bytes.length - 1;
-  while (start > bytes.length - 1 - CONTINUATION_BYTES && isContinuation(bytes[start])) start -= 1;
-  return sequenceLength(bytes[start]) > bytes.length - start ? bytes.subarray(0, start) : bytes;
-}
-
-function isContinuation(byte: number | undefined): boolean {
-  return byte !== undefined && byte >= 0x80 && byte < 0xc0;
-}
-
-function sequenceLength(first: number | undefined): number {
-  if (first === undefined || first < 0xc0) return 1;
-  if (first < 0xe0) return 2;
-  return first < 0xf0 ? 3 : 4;
+  const end = bytes.subarray(-CONTINUATION_BYTES).toString("latin1");
+  return bytes.subarray(0, bytes.length - (TORN_END.exec(end)?.[0].length ?? 0));
 }

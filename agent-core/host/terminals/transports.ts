@@ -26,6 +26,15 @@ type DockerOptions = {
   readonly memoryMb: number;
 };
 
+/** Runs the program that opens a place. Rejects with a sentence for people. */
+async function started(place: string, { program, args }: ScriptProgram, signal: AbortSignal) {
+  const result = await runProgram(program, args, { signal }).catch((error: unknown) => {
+    throw new Error(`${program} could not be started: ${messageOf(error)}`);
+  });
+  if (result.exitCode !== 0) throw new Error(placeProblem(place, result));
+  return result;
+}
+
 export function dockerTransport(options: DockerOptions): Transport {
   const { place } = options;
   let container: string | undefined;
@@ -33,11 +42,8 @@ export function dockerTransport(options: DockerOptions): Transport {
     place,
     firstFolder: options.roots[0],
     async open(signal) {
-      const result = await runProgram("docker", runArguments(options), { signal }).catch((error: unknown) => {
-        throw new Error(`docker could not be started: ${messageOf(error)}`);
-      });
-      if (result.exitCode !== 0) throw new Error(placeProblem(place, result));
-      container = result.stdout.trim().split("\n").at(-1);
+      const { stdout } = await started(place, { program: "docker", args: runArguments(options) }, signal);
+      container = stdout.trim().split("\n").at(-1);
     },
     script: (script, { input }): ScriptProgram => ({
       program: "docker",
@@ -170,11 +176,7 @@ export function sshTransport({ place, target, port, key, cwd }: SshOptions): Tra
     firstFolder: cwd,
     async open(signal) {
       folder ??= await makeSocketFolder("hermes-ssh-");
-      const { program, args } = ssh([], "exit 0");
-      const result = await runProgram(program, args, { signal }).catch((error: unknown) => {
-        throw new Error(`ssh could not be started: ${messageOf(error)}`);
-      });
-      if (result.exitCode !== 0) throw new Error(placeProblem(place, result));
+      await started(place, ssh([], "exit 0"), signal);
     },
     script: (script, { input }) => ssh(input ? [] : ["-n"], script),
     pty: (script) => ssh(["-tt"], script),

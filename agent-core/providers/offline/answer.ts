@@ -23,10 +23,11 @@ export function answerOffline(messages: readonly Message[], tools: readonly stri
   switch (request.kind) {
     case "help":
       return { text: helpText() };
-    case "unknown":
-      return {
-        text: (tools.length === 0 && stoppedText(messages.slice(0, start))) || notUnderstoodText(request.words),
-      };
+    case "unknown": {
+      const stopped = tools.length === 0 ? stoppedText(messages.slice(0, start)) : undefined;
+      const problem = request.words === "" ? "" : `I do not understand: ${shortened(request.words)}\n\n`;
+      return { text: stopped || `${problem}${helpText()}` };
+    }
     case "steps":
       return nextOf(request.steps, resultsOf(messages.slice(start + 1)), tools);
   }
@@ -102,13 +103,12 @@ function stoppedText(earlier: readonly Message[]): string | undefined {
   const request = parseRequest(requestText(earlier[start]));
   if (request.kind !== "steps") return undefined;
   const results = resultsOf(earlier.slice(start + 1));
-  const isPlannedTurn = results.length > 0 && earlier.slice(start + 1).some(callsPlan);
+  const calls = earlier
+    .slice(start + 1)
+    .flatMap((message) => (message.role === "assistant" ? (message.tool_calls ?? []) : []));
+  const isPlannedTurn = results.length > 0 && calls.some((call) => call.function.name === PLAN_TOOL);
   const stepsDone = isPlannedTurn && request.steps.length > 1 ? stepResults(results) : results;
   return reportOf(followed(request.steps, stepsDone), stepsDone);
-}
-
-function callsPlan(message: Message): boolean {
-  return message.role === "assistant" && (message.tool_calls ?? []).some((call) => call.function.name === PLAN_TOOL);
 }
 
 function stepResults(results: readonly ToolMessage[]): readonly ToolMessage[] {
@@ -163,11 +163,6 @@ function helpText(): string {
     "",
     howToGetAModel(),
   ].join("\n");
-}
-
-/** Help, preceded by the words that the interpreter does not understand. */
-function notUnderstoodText(words: string): string {
-  return words === "" ? helpText() : `I do not understand: ${shortened(words)}\n\n${helpText()}`;
 }
 
 function shortened(words: string): string {

@@ -196,12 +196,11 @@ function contentOf(content: unknown): { readonly text: string; readonly thinking
     text: parts
       .map((part) => textOf(fieldOf(part, "type") === "thinking" ? "" : (fieldOf(part, "text") ?? part)))
       .join(""),
-    thinking: parts.map((part) => [fieldOf(part, "thinking")].flat().map(thoughtOf).join("")).join(""),
+    thinking: parts
+      .flatMap((part) => fieldOf(part, "thinking"))
+      .map((thought) => textOf(fieldOf(thought, "text") ?? thought))
+      .join(""),
   };
-}
-
-function thoughtOf(thought: unknown): string {
-  return textOf(fieldOf(thought, "text") ?? thought);
 }
 
 function textOf(value: unknown): string {

@@ -153,7 +153,10 @@ function endItem(state: FoldState, index: number, item: OutputItem | undefined):
       return sequence(state, [
         (before) => beginCall(before, index, item),
         (before) => finishCall(before, index, item.arguments ?? ""),
-        (before) => same(keep(before, index, callPlace(before, index, item))),
+        (before) => {
+          const place = { type: "function_call", ...(item.id && { id: item.id }), call_id: callAt(before, index)?.id };
+          return same(keep(before, index, place));
+        },
       ]);
     case "reasoning":
       return sequence(state, [
@@ -193,10 +196,6 @@ function messagePlace({ text }: FoldState, index: number, item: Extract<OutputIt
     ...(item.phase && { phase: item.phase }),
     chars: text.key === String(index) ? text.chars : 0,
   };
-}
-
-function callPlace(state: FoldState, index: number, item: Extract<OutputItem, { type: "function_call" }>) {
-  return { type: "function_call", ...(item.id && { id: item.id }), call_id: callAt(state, index)?.id };
 }
 
 function endResponse(state: FoldState, event: Extract<ResponsesEvent, { response: ResponseEnd }>): FoldStep {

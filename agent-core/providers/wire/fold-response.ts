@@ -1,11 +1,12 @@
-/** Converts an HTTP response to model events with the fold of a wire. */
+/** A wire over HTTP: its request, and the conversion of the response to model events by its fold. */
 import type { HttpResponse } from "../../platform/http/http-response.ts";
+import { endpointUrl, requestEndpoint } from "../endpoint-request.ts";
 import { readServerSentEvents } from "./server-sent-events.ts";
-import type { ModelEvent } from "./wire.ts";
+import { type ApiMode, defineWire, type ModelEvent, type ModelRequest, omitParameters, type Wire } from "./wire.ts";
 
 /** The part of a wire's fold that reads a response. */
-export type ResponseFold<State> = {
-  readonly start: State;
+type ResponseFold<State> = {
+  start(messages: ModelRequest["messages"]): State;
   step(state: State, data: string): { readonly state: State; readonly events: readonly ModelEvent[] };
   /** True after the last event, even when the server keeps the connection open. */
   isLast(data: string, state: State): boolean;
@@ -13,16 +14,34 @@ export type ResponseFold<State> = {
   finish(state: State): readonly ModelEvent[];
 };
 
+/** The wire of an API whose requests go to `path`. */
+export function httpWire<State>(
+  mode: ApiMode,
+  path: string,
+  { bodyOf, ...fold }: ResponseFold<State> & { bodyOf(request: ModelRequest): object },
+): Wire {
+  return defineWire({
+    mode,
+    stream(request, signal) {
+      const body = omitParameters(bodyOf(request), request);
+      const place = { mode, endpoint: request.endpoint };
+      const ask = () => requestEndpoint(place, endpointUrl(place, path), { signal, body });
+      return foldResponse(ask, fold, fold.start(request.messages));
+    },
+  });
+}
+
 /**
  * Throws the fold's errors, and an error for a web page, which means a wrong address. A response without streaming counts
  * as one event.
  */
-export async function* foldResponse<State>(
+async function* foldResponse<State>(
   ask: () => Promise<HttpResponse>,
   fold: ResponseFold<State>,
+  start: State,
 ): AsyncGenerator<ModelEvent> {
   const response = await ask();
-  let state = fold.start;
+  let state = start;
   const isLast = (data: string): boolean => fold.isLast(data, state);
   for await (const batch of readServerSentEvents(response.body, isLast)) {
     const events: ModelEvent[] = [];

@@ -12,7 +12,6 @@ import { journalPath } from "../session-files.ts";
 import { deletedImports } from "../stored-session.ts";
 import { titleLine } from "../titles.ts";
 import {
-  type ForeignEntry,
   foreignEntries,
   foreignFolder,
   foreignId,
@@ -85,7 +84,8 @@ async function bringOver(database: Database, row: SessionRow, target: Target): P
   if (!entries.some((entry) => entry.type === "message")) return undefined;
   if (existsSync(path)) return "unchanged";
   if (target.deleted.has(id)) return "deleted";
-  await write(path, [head(row, id, target.parent), ...titleEntry(row), ...entries, usageEntry(row, entries)]);
+  const usage = { type: "usage", ...foreignUsage(row), at: entries.at(-1)?.at ?? 0 } as const;
+  await write(path, [head(row, id, target.parent), ...titleEntry(row), ...entries, usage]);
   return "imported";
 }
 
@@ -107,10 +107,6 @@ function head(row: SessionRow, id: string, parent: string | undefined): JournalE
 function titleEntry(row: SessionRow): readonly EntryOf<"title">[] {
   const title = titleLine(textOf(row.title) ?? "");
   return title ? [{ type: "title", title, at: timeOf(row.started_at) }] : [];
-}
-
-function usageEntry(row: SessionRow, entries: readonly ForeignEntry[]): EntryOf<"usage"> {
-  return { type: "usage", ...foreignUsage(row), at: entries.at(-1)?.at ?? 0 };
 }
 
 /** Writes the whole journal or nothing. */
