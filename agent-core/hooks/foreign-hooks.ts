@@ -60,7 +60,7 @@ const condition = (isReadable: (written: string) => boolean) =>
 
 const handlerSchema = z.looseObject({
   type: z.string().default("command"),
-  matcher: condition((pattern) => pattern === "*" || wholeOf(pattern) !== undefined || readsAsRule(pattern)),
+  matcher: condition((pattern) => pattern === "*" || wholeOf(pattern) !== undefined),
   if: condition((rule) => permissionRule(rule, "/") !== undefined),
   command: text,
   exec: text,
@@ -191,14 +191,13 @@ function hookOf({ handler, ...found }: Found, workspace: string): { hook?: Forei
   const about = `${source}: a hook for ${eventName}`;
   if (!parsed.success || line === undefined || problem !== undefined)
     return { problem: `${about} is not used, because ${problem ?? "it has no command for this system"}.` };
-  const { matcher = "*", env, cwd = ".", onFailure } = parsed.data;
-  const isRule = readsAsRule(matcher);
+  const { matcher, if: rule, env, cwd = ".", onFailure } = parsed.data;
   const isBackground = parsed.data.async || parsed.data.asyncRewake;
   const hook = {
     ...found,
     ...known,
-    matcher: matcher === "*" || isRule ? undefined : matcher,
-    rule: parsed.data.if ?? (isRule ? matcher : undefined),
+    matcher: matcher === "*" ? undefined : matcher,
+    rule,
     isBackground,
     command: commandOf(parsed.data, line),
     words: [line, ...(parsed.data.args ?? [])],
@@ -215,12 +214,6 @@ function hookOf({ handler, ...found }: Found, workspace: string): { hook?: Forei
   const unread = Object.keys(parsed.data).filter((key) => !isRead(key));
   if (unread.length === 0) return { hook };
   return { hook, problem: `${about} runs without its "${unread.join('", "')}", which Hermes does not understand.` };
-}
-
-/** True for a rule in place of a matcher, such as `Bash(touch *)`, which as a pattern covers no name. */
-function readsAsRule(matcher: string): boolean {
-  const [, name = ""] = /^(\w+)\(.+\)$/s.exec(matcher) ?? [];
-  return isToolName(name) && wholeOf(matcher)?.test(name) !== true;
 }
 
 const timeoutOf = ({ timeoutSec, timeout = timeoutSec }: Handler, source: string): number | undefined =>
@@ -246,8 +239,16 @@ function handlersOf(entry: unknown) {
     if (own === null || own === "") return [];
     if (typeof own !== "object") return { handler: own };
     const given = Object.entries({ ...group, ...own }).filter(([, value]) => value !== null && value !== "");
-    return { handler: Object.fromEntries(given) };
+    return { handler: withRule(Object.fromEntries(given)) };
   });
+}
+
+/** A rule in place of a matcher, such as `Bash(touch *)`, covers no name as a pattern. It selects as `if` does. */
+function withRule(handler: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const { matcher, if: rule = matcher } = handler;
+  const [pattern = "", name = ""] = /^(\w+)\(.+\)$/s.exec(String(matcher)) ?? [];
+  const isRule = isToolName(name) && wholeOf(pattern)?.test(name) !== true;
+  return isRule ? { ...handler, matcher: "*", if: rule } : handler;
 }
 
 /** In Claude Code a pattern is a list of names, or an expression that some part of a name matches; in Copilot all of it. */
