@@ -175,6 +175,8 @@ const workspace = [
   /** Lets the user open a folder in this window. `recent`: from VS Code's list. */
   z.object({ type: z.literal("open-folder"), recent: z.boolean() }),
   z.object({ type: z.literal("new-worktree") }),
+  /** Shows and ends the worktree of the panel's session. */
+  z.object({ type: z.literal("manage-worktree") }),
 ] as const;
 
 /** A place for extensions: a file that is opened, or a folder that is shown. */

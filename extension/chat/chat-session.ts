@@ -299,7 +299,7 @@ export class ChatSession {
       this.#options.open(created);
       this.#begin(created.sessionId);
     }
-    this.#note("info", this.worktree.notes);
+    this.worktree.show(this.log);
     return stored?.isChosen ? failure : undefined;
   }
 

@@ -9,6 +9,7 @@ import { commandIn } from "../../agent-core/protocol/conversation.ts";
 import type { HermesOpenedMeta } from "../../agent-core/protocol/sessions.ts";
 import { updateMeta } from "../../agent-core/protocol/update-meta.ts";
 import { type MadeWorktree, WORKTREES } from "../../agent-core/protocol/worktrees.ts";
+import type { EventLog } from "./event-log.ts";
 import type { Turn } from "./session-state.ts";
 
 type Wanted = { readonly cwd: string; readonly name: string };
@@ -77,10 +78,11 @@ export class SessionWorktree {
     throw new RequestError(-32603, text, { kind: "folder-gone" } satisfies HermesFaultData);
   }
 
-  /** A line about the folder, for the user; none without one. */
-  get notes(): readonly string[] {
-    if (this.folder === undefined) return [];
-    return [vscode.l10n.t("This session works in {0}. Manage Worktrees… merges or ends it.", nameOf(this.folder))];
+  /** Tells the panel the worktree's name. */
+  show(log: Pick<EventLog, "push">): void {
+    const [, below] = nameOf(this.folder ?? "").split(WORKTREES + sep);
+    const [name = ""] = below?.split(sep) ?? [];
+    if (name !== "") log.push({ kind: "worktree", name });
   }
 
   stop(): void {

@@ -19,9 +19,6 @@ import { codeAt, editorInUse } from "./code-at-cursor.ts";
 import { chooseRepository } from "./git-repository.ts";
 import { showPanel } from "./show-panel.ts";
 
-/** Display time of a message in the status bar. Milliseconds. */
-const STATUS_MS = 5_000;
-
 /** Longest diff of a hunk in a request. Characters. */
 const MAX_DIFF_CHARS = 20_000;
 
@@ -101,13 +98,6 @@ async function askAboutCode(services: Services, promptFor: (name: string) => str
 
 /** Starts a turn in the session that the panel shows. While another turn runs, the request waits in the queue. */
 export async function ask(services: Services, text: string, attachments: readonly Attachment[]): Promise<void> {
-  const { shown } = services.sessions;
-  if (shown.isRunning) {
-    vscode.window.setStatusBarMessage(
-      `$(list-ordered) ${vscode.l10n.t("Hermes is busy: the request waits in its queue")}`,
-      STATUS_MS,
-    );
-  }
-  shown.prompt({ text, attachments });
+  services.sessions.shown.prompt({ text, attachments });
   await showPanel(services, { kind: "compose" });
 }

@@ -28,12 +28,14 @@ export async function newWorktree(services: Services): Promise<void> {
   start(services, session, task);
 }
 
-/** Opens a worktree of the repository in its window, or ends it. */
-export async function manageWorktrees(services: Services): Promise<void> {
+/** Opens a worktree of the repository in its window, or ends it. `folder`: in the worktree that it is about. */
+export async function manageWorktrees(services: Services, folder?: unknown): Promise<void> {
   await withErrorMessage(vscode.l10n.t("The worktrees cannot be managed"), async () => {
     const agent = await services.worker.agent();
     const [cwd] = folderPaths();
     const { worktrees } = await call(agent, worktreeMethods.list, { cwd });
+    const own = worktrees.find(({ path }) => typeof folder === "string" && pathBelow(path, folder) !== undefined);
+    if (own !== undefined) return act(services, own);
     const items = worktrees.map((worktree) => {
       const { branch, path: detail, files, commits, uncommitted } = worktree;
       const description = vscode.l10n.t("Files: {0} · Commits: {1} · Not committed: {2}", files, commits, uncommitted);

@@ -97,17 +97,14 @@ describe("sessions side by side", () => {
     const path = `${window.workspace}.worktrees/replace-one-with-one-in-a-txt`;
     await window.panel.locator(".bubble", { hasText: "replace one with ONE" }).waitFor();
     await window.keepButton.waitFor();
-    await window.panel
-      .locator(".transcript")
-      .getByText(/^This session works in workspace\.worktrees.replace-one-with-one-in-a-txt\./)
-      .waitFor();
+    const place = window.panel.getByRole("button", { name: "replace-one-with-one-in-a-txt", exact: true });
+    await place.waitFor();
     await row("replace one").filter({ hasText: "hermes/replace-one" }).waitFor();
     await window.picture("worktree-session");
     expect([readFileSync(join(path, "a.txt"), "utf8"), window.readFile("a.txt")]).toEqual(["ONE\ntwo\n", "one\ntwo\n"]);
     expect(git(path, "branch", "--show-current")).toBe("hermes/replace-one-with-one-in-a-txt");
     const opened = new Promise<Page>((resolve) => window.page.context().once("page", resolve));
-    await window.runCommand("Hermes: Manage Worktrees…");
-    await window.quickInput.getByText("hermes/replace").click();
+    await place.click();
     await window.quickInput.getByText("Open in a New Window").click();
     const page = await opened;
     await expect.poll(() => decodeURIComponent(page.url())).toContain(`folder=${path}`);

@@ -124,6 +124,9 @@ describe("the panel passes the checks of axe", () => {
     await panel().page.getByText("exit code 1").waitFor();
     await panel().locator(".diff-number").first().waitFor();
     expect(await panel().page.getByRole("heading", { level: 1 }).textContent()).toBe("Mend the average");
+    await panel().feed({ kind: "worktree", name: "mend-the-average-of-the-prices" });
+    await panel().page.getByRole("button", { name: "mend-the-average" }).click();
+    await expect.poll(() => panel().posted.some(({ type }) => type === "manage-worktree")).toBe(true);
     // A screen reader would spell out the marks of Markdown.
     const announced = panel().page.getByRole("status").filter({ hasText: "has finished" });
     expect(await announced.textContent()).toBe(

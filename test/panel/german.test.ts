@@ -182,9 +182,8 @@ describe("a German panel", () => {
     const folder = "laden.worktrees/repariere-den-mittelwert-der-preise";
     const bundle = readBundle("de");
     const inFolder = (text: string): string => String(bundle[text]).replace("{0}", folder);
-    const where = inFolder("This session works in {0}. Manage Worktrees… merges or ends it.");
     await panel().feed(
-      { kind: "notice", severity: "info", text: where },
+      { kind: "worktree", name: "repariere-den-mittelwert-der-preise" },
       { kind: "prompt", id: "p2", text: "Und die Doku" },
       { kind: "turn-end", error: inFolder("The folder of this session is gone: {0}"), fault: "folder-gone" },
     );

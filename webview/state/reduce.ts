@@ -99,6 +99,7 @@ const handlers: Handlers = {
   queue: (state, event) => ({ ...state, queue: event.prompts }),
   "keep-planning": (state) => ({ ...state, hasPlan: false }),
   "toggle-summary": (state, { key }) => toggleSummary(state, key),
+  worktree: (state, { name }) => ({ ...state, worktree: name }),
   notice: (state, { severity, text }, at) => announce(addEntry(state, { type: "notice", severity, text }, at), text),
 };
 

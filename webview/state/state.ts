@@ -197,6 +197,8 @@ export type PanelState = {
   readonly sessionId: string | undefined;
   /** Undefined until the agent has named the session. */
   readonly title: string | undefined;
+  /** Name of the worktree that the session works in. */
+  readonly worktree: string | undefined;
   readonly agentName: string;
   /** Another agent than Hermes: it takes no messages into a running turn. */
   readonly isForeign: boolean;
@@ -246,6 +248,7 @@ export const emptyState: PanelState = {
   history: INITIAL_HISTORY,
   sessionId: undefined,
   title: undefined,
+  worktree: undefined,
   agentName: "Hermes",
   isForeign: false,
   entries: [],

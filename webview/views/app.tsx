@@ -73,7 +73,7 @@ export function App() {
 /** The page of the route; without one the transcript, or examples before the first message. Notices may come before it. */
 function Content() {
   const panel = usePanel();
-  const { entries, open, earlier, facts, route, history, sessionId, title } = panel.store.shown.value;
+  const { entries, open, earlier, facts, route, history, sessionId } = panel.store.shown.value;
   if (route.sessions) return <History page={history} />;
   if (route.extensions) return <ExtensionsPage />;
   if (route.setup && facts.setup !== null) return <SetupPageView page={facts.setup} />;
@@ -83,11 +83,27 @@ function Content() {
   if (isEmpty) return <StartPageView />;
   return (
     <>
-      <h1 class={title === undefined ? "visually-hidden" : "session-title"} title={title} dir="auto">
-        {onOneLine(title ?? t("Conversation"))}
-      </h1>
+      <SessionHead />
       <Transcript key={sessionId} />
     </>
+  );
+}
+
+/** Name of the session, and of its worktree, whose changes a click shows, merges or discards. */
+function SessionHead() {
+  const { store, post } = usePanel();
+  const { title, worktree } = store.shown.value;
+  return (
+    <div class="session-head">
+      <h1 class={title === undefined ? "visually-hidden" : "tool-title"} title={title} dir="auto">
+        {onOneLine(title ?? t("Conversation"))}
+      </h1>
+      {worktree !== undefined && (
+        <Button title={t("Manage the Worktree {0}", worktree)} onClick={() => post({ type: "manage-worktree" })}>
+          <Icon name="git-branch" /> <span class="tool-title">{worktree}</span>
+        </Button>
+      )}
+    </div>
   );
 }
 

@@ -68,6 +68,7 @@ function editorActions({ terminals, log }: Services, panel: ChatPanel) {
     "open-folder": ({ recent }) =>
       vscode.commands.executeCommand(recent ? "workbench.action.openRecent" : "vscode.openFolder"),
     "new-worktree": () => vscode.commands.executeCommand("hermes.newWorktree"),
+    "manage-worktree": () => vscode.commands.executeCommand("hermes.manageWorktrees", panel.shown.worktree.folder),
     "manage-trust": () => vscode.commands.executeCommand("workbench.trust.manage"),
   } satisfies Partial<PanelActions>;
 }
