@@ -6,15 +6,8 @@ import { canRun, findProgram } from "../platform/find-program.ts";
 export type BrowserSettings = Partial<Config["browser"]>;
 
 /** On PATH, the user's usual browser first. */
-const PROGRAMS = [
-  "google-chrome",
-  "google-chrome-stable",
-  "chromium",
-  "chromium-browser",
-  "chrome",
-  "microsoft-edge",
-  "microsoft-edge-stable",
-];
+const PROGRAMS =
+  "google-chrome google-chrome-stable chromium chromium-browser chrome microsoft-edge microsoft-edge-stable".split(" ");
 
 const APPLICATIONS = [
   "Google Chrome.app/Contents/MacOS/Google Chrome",

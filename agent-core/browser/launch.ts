@@ -13,14 +13,9 @@ const VIEW = { width: 1280, height: 800 };
 
 /** No accounts, no services of the vendor, and no connection past the proxy. Added to Playwright's own arguments. */
 const ARGUMENTS = [
-  "--no-pings",
-  "--disable-domain-reliability",
-  "--disable-sync",
-  "--disable-quic",
-  "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
-  "--webrtc-ip-handling-policy=disable_non_proxied_udp",
-  "--mute-audio",
-];
+  "--no-pings --disable-domain-reliability --disable-sync --disable-quic --mute-audio",
+  "--force-webrtc-ip-handling-policy=disable_non_proxied_udp --webrtc-ip-handling-policy=disable_non_proxied_udp",
+].flatMap((line) => line.split(" "));
 
 /** Arguments of Playwright for tests, which would take protection from a user's browser. */
 const LEFT_OUT = ["--disable-popup-blocking", "--disable-ipc-flooding-protection"];

@@ -9,6 +9,7 @@ import { Socket } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { findProgram } from "../../platform/find-program.ts";
+import { processIdentity } from "../../platform/locks/process-identity.ts";
 import { makeOwnedFolder } from "../../platform/make-folder.ts";
 import { quote } from "./preamble.ts";
 import type { AskPassword } from "./terminals.ts";
@@ -125,7 +126,7 @@ export class Askpass {
     }
     this.#kept.delete(prompt);
     const gone = new AbortController();
-    const watch = setInterval(() => isAlive(helper) || gone.abort(), ALIVE_CHECK_MS).unref();
+    const watch = setInterval(() => processIdentity(helper) ?? gone.abort(), ALIVE_CHECK_MS).unref();
     try {
       const answer = await this.#ask?.({ prompt, command, isPrivileged, isRetry }, gone.signal);
       if (answer?.kind !== "given") return undefined;
@@ -144,14 +145,6 @@ async function askerOf(helper: number): Promise<Asker> {
   const { stdout } = await run("ps", ["-ww", "-o", "uid=,args=", "-p", String(pid)]);
   const [, uid, command = ""] = /^\s*(\d+)\s+(.*)$/m.exec(stdout) ?? [];
   return { pid, command, isPrivileged: uid === "0" && pid > 1 };
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false; // helpers are processes of this user
-  }
 }
 
 /** Opening fails at once when the helper has ended. */

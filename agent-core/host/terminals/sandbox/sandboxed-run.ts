@@ -108,17 +108,10 @@ function remount({ path }: Bind): readonly string[] {
 
 /** Services that macOS' libraries need: users, time zones, fonts, logs, certificates. */
 const SERVICES = [
-  "com.apple.system.opendirectoryd.libinfo",
-  "com.apple.system.opendirectoryd.membership",
-  "com.apple.system.notification_center",
-  "com.apple.system.logger",
-  "com.apple.logd",
-  "com.apple.bsd.dirhelper",
-  "com.apple.CoreServices.coreservicesd",
-  "com.apple.trustd.agent",
-  "com.apple.SecurityServer",
-];
-const NETWORK_SERVICES = ["com.apple.SystemConfiguration.configd", "com.apple.networkd", "com.apple.dnssd.service"];
+  "system.opendirectoryd.libinfo system.opendirectoryd.membership system.notification_center system.logger logd",
+  "bsd.dirhelper CoreServices.coreservicesd trustd.agent SecurityServer",
+].flatMap((line) => line.split(" "));
+const NETWORK_SERVICES = ["SystemConfiguration.configd", "networkd", "dnssd.service"];
 
 const DEVICES = "/dev/(?:null|zero|tty|ptmx|stdout|stderr|dtracehelper|fd/[0-9]+|ttys[0-9]+)";
 
@@ -172,7 +165,7 @@ function profileRules(bind: Bind): readonly string[] {
 }
 
 function service(name: string): string {
-  return `(global-name ${quoted(name)})`;
+  return `(global-name ${quoted(`com.apple.${name}`)})`;
 }
 
 /** A regular expression of the profile ends at a quote; any one character stands for it. */
