@@ -41,10 +41,10 @@ export type CommandEffect =
   | { readonly kind: "change" }
   /**
    * Asks a service for what it knows: containers, a cluster, a server of this machine. Every word is known.
-   * `of`: the service is a remote of the repository. It counts only where the repository's settings are plain. `follows`:
-   * it asks unless the repository follows these branches.
+   * `of`: the program reads the settings of a repository or a compose project first, and it counts only where they are plain.
+   * `follows`: it asks unless the repository follows these branches.
    */
-  | { readonly kind: "look"; readonly of?: "repository"; readonly follows?: RemoteBranches }
+  | { readonly kind: "look"; readonly of?: "repository" | "compose"; readonly follows?: RemoteBranches }
   /**
    * Runs code of the project that is not read: its tests, its build. `words`: those of the call, each of which may name a
    * file that is written. `hooks`: only where git has hooks.

@@ -3,13 +3,14 @@
  * its first ones. What the sandbox confines may go on with any words. With the network, the row has each option and each
  * place, and a star stands for names alone. Outside, where a name may be a cluster's or an account's, each word is in the row.
  */
+import { hash as digestOf } from "node:crypto";
 import { dirname, join, resolve } from "node:path";
 import { gitSettings, readGitSync } from "../host/read-git.ts";
 import { quote } from "../host/terminals/preamble.ts";
 import { type CommandScope, partsBelow } from "./command-scope.ts";
 import type { CommandVerdict } from "./command-verdict.ts";
 import type { Grant, GrantOffer } from "./grants.ts";
-import { hashOf, readScript } from "./project-scripts.ts";
+import { readScript } from "./project-scripts.ts";
 import type { CommandPart, GrantForm } from "./shell/recorder.ts";
 
 /**
@@ -56,7 +57,7 @@ function partGrant(
   const scripts = [...part.scripts.map(({ path, text }) => `${path}\0${text}`), ...(script ? [script.text] : [])];
   // The text of an input is code, or a part of the command.
   const facts = [...scripts, ...placeFacts(words, folder, scope), ...(part.input === undefined ? [] : [part.input])];
-  const hash = facts.length === 0 ? "" : ` as of ${hashOf(JSON.stringify(facts)).slice(0, 12)}`;
+  const hash = facts.length === 0 ? "" : ` as of ${digestOf("sha256", JSON.stringify(facts)).slice(0, 12)}`;
   const takesAny = part.reach === "inside";
   const starred = (count: number): string => {
     const rest = takesAny ? [] : words.slice(count).filter((word) => !isName(word));

@@ -4,6 +4,7 @@
  */
 import { statSync } from "node:fs";
 import { parseEnv } from "node:util";
+import { FolderCache } from "../platform/folder-cache.ts";
 import { readTextSync } from "../platform/text-file.ts";
 import { holdsSecret, holdsValue, redact, SHORTEST_SECRET, secretsOf } from "../providers/redact.ts";
 import type { CommandScope } from "./command-scope.ts";
@@ -18,7 +19,6 @@ import {
   type PolicyContext,
   refusal,
 } from "./decision.ts";
-import { FolderCache } from "./folder-cache.ts";
 import { secretsBelow } from "./reached-secrets.ts";
 import type { CommandPart } from "./shell/recorder.ts";
 
@@ -41,8 +41,11 @@ export function secretQuestion(
 ): Decision | undefined {
   const secrets = [...(context.secrets ?? []), ...secretFiles(context.scope).flatMap(({ values }) => values)];
   const holds = isAddress ? holdsSecret : holdsValue;
+  // The names of hosts have no case.
+  const folded = secrets.map((secret) => secret.toLowerCase());
+  const isLeak = (text: string): boolean => holds(text, secrets) || holdsValue(text.toLowerCase(), folded);
   // Text that was cut into arguments or labels of a name is whole without its separators.
-  const whole = [texts, [texts.join(" ")]].map((some) => some.filter((text) => holds(text, secrets)));
+  const whole = [texts, [texts.join(" ")]].map((some) => some.filter(isLeak));
   const leaks = whole.find(({ length }) => length > 0) ?? [];
   if (leaks.length === 0) return undefined;
   const shown = [...new Set(leaks.map((text) => redact(text, secrets)))].slice(0, MAX_SHOWN);

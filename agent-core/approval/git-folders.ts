@@ -5,9 +5,9 @@ import { basename, dirname, join, resolve } from "node:path";
 import { createInflate } from "node:zlib";
 import { runGit } from "../host/run-git.ts";
 import type { Bind } from "../host/terminals/sandbox/sandboxed-run.ts";
+import { FolderCache } from "../platform/folder-cache.ts";
 import { entriesOf, statOf } from "../platform/paths.ts";
 import { type CommandScope, homeOf, partsBelow } from "./command-scope.ts";
-import { FolderCache } from "./folder-cache.ts";
 import { readScript } from "./project-scripts.ts";
 
 /**

@@ -1,5 +1,6 @@
 /** Approval policy: decides in which mode an effect runs, asks or is denied. */
-
+import { hash as digestOf } from "node:crypto";
+import { dirname, resolve } from "node:path";
 import { findProgram } from "../platform/find-program.ts";
 import { pathBelow } from "../platform/paths.ts";
 import { commandGrant } from "./command-grant.ts";
@@ -18,13 +19,14 @@ import {
 } from "./decision.ts";
 import { decideBrowse, decideFetch, decideSending, overBudget, secretQuestion } from "./egress.ts";
 import type { GrantOffer } from "./grants.ts";
-import { otherNameReason } from "./judge-path.ts";
-import { exportedVariables, hashOf, isData } from "./project-scripts.ts";
+import { otherNameReason, piecesOf } from "./judge-path.ts";
+import { exportedVariables, isData } from "./project-scripts.ts";
 import { protectedReason } from "./protected-paths.ts";
 import { isHiddenFolder, outsideReason } from "./read-places.ts";
 import { isPlainRepository } from "./repository.ts";
 import { plainReaders, textFilters } from "./rules/looks.ts";
 import { isOfGateway, OF_GATEWAY, secretReason } from "./secret-paths.ts";
+import { knownArg } from "./shell/arg.ts";
 import { type CommandPart, widerReach } from "./shell/recorder.ts";
 import { decideUnread } from "./unread-command.ts";
 
@@ -148,7 +150,7 @@ function decideForeign(
   const much = readOnly && mode !== "ask" ? overBudget(sent, [], context) : undefined;
   if (readOnly && mode !== "ask" && much === undefined) return ALLOW;
   // The hash stands for the program or address behind the name.
-  const grant = [{ row: `calling: ${tool} of ${originName} as of ${hashOf(origin).slice(0, 12)}` }];
+  const grant = [{ row: `calling: ${tool} of ${originName} as of ${digestOf("sha256", origin).slice(0, 12)}` }];
   const reasons = [...(much ? [much] : []), `Calls ${tool} of ${originName}`, `Arguments: ${JSON.stringify(args)}`];
   return askUnlessGranted(reasons, grant, context);
 }
@@ -346,13 +348,24 @@ function askForParts(verdict: CommandVerdict, needs: (part: CommandPart) => bool
   return askUnlessGranted(reasons.length > 0 ? reasons : changes, grant, context);
 }
 
-/** Without a sandbox, code that the agent wrote asks once in a workspace before it runs. */
+/** Without a sandbox, code that the agent wrote asks once in a workspace before it runs, also from a place that a command names. */
 function ownCode(verdict: CommandVerdict, { sandbox, scope, written }: PolicyContext) {
   const root = scope.roots.find((each) => partsBelow(each, scope.cwd) !== undefined) ?? scope.cwd;
-  if (!verdict.runsProject || sandbox) return undefined;
-  const files = [...(written ?? [])].filter((path) => partsBelow(root, path) !== undefined && !isData(path));
+  if (!verdict.runsProject || sandbox || !written?.size) return undefined;
+  const places = verdict.parts.flatMap((part) => placesNamed(part, scope));
+  const isNamed = (path: string): boolean => places.some((place) => partsBelow(place, path) !== undefined);
+  const isOwn = (path: string): boolean => partsBelow(root, path) !== undefined;
+  const files = [...written].filter((path) => (isOwn(path) ? !isData(path) : isNamed(scope.resolvePath(path))));
   if (files.length === 0) return undefined;
-  const shown = files.slice(0, 3).map((path) => partsBelow(root, path)?.join("/"));
+  const shown = files.slice(0, 3).map((path) => shownPath(path, { ...scope, cwd: root }));
   const key = { row: `running: code that the agent changed in ${root}` };
   return { reason: `Runs code that the agent changed: ${shown.join(", ")}${files.length > 3 ? ", …" : ""}`, key };
+}
+
+/** Folders of a command and of the files that its words may name, but not all of the temp folder. */
+function placesNamed({ words = [], folders = ["/"] }: CommandPart, scope: CommandScope): readonly string[] {
+  const files = words.flatMap((word) => piecesOf(knownArg(word), scope)).map(({ text }) => text);
+  const named = folders.flatMap((folder) => files.map((file) => scope.resolvePath(resolve(folder, file))));
+  const around = named.map(dirname).filter((path) => placeOf(path, scope).below.length > 0);
+  return [...folders.map(scope.resolvePath), ...named, ...around];
 }

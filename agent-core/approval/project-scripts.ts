@@ -1,8 +1,8 @@
 /** Scripts of a project that a command runs by name: package scripts and shell scripts. */
-import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import * as z from "zod";
+import { entriesOf } from "../platform/paths.ts";
 import { readRegular } from "./workspace-file.ts";
 
 const MAX_SCRIPT = 65_536;
@@ -14,13 +14,9 @@ export function readScript(path: string): string | undefined {
   return text?.includes("\0") ? undefined : text;
 }
 
-/** True for the name of a file that no program runs. */
+/** True for the name of a file that no program runs: builds, tests and templates run code in `.txt`, `.snap`, `.css`, `.html`. */
 export function isData(path: string): boolean {
-  return /\.(?:md|mdx|txt|rst|adoc|css|scss|less|svg|png|jpe?g|gif|csv|tsv|log|lock|html?|po|snap)$/i.test(path);
-}
-
-export function hashOf(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
+  return /\.(?:md|adoc|svg|png|jpe?g|gif|csv|tsv|log|lock|po)$/i.test(path);
 }
 
 const manifestSchema = z.object({ scripts: z.record(z.string(), z.string()).default({}) });
@@ -51,6 +47,20 @@ function scriptOf(text: string, name: string, folder: string): PackageScript | u
   const code = scripts[name];
   if (code === undefined) return undefined;
   return { folder, before: scripts[`pre${name}`] ?? "", code, after: scripts[`post${name}`] ?? "" };
+}
+
+const COMPOSE_FILE = /^(?:docker-)?compose(?:\.override)?\.ya?ml$/;
+/** Keys that open files, but those of variables beside it, and spellings that may hide one. */
+const OPENS_FILES =
+  /include|extends|\\[xuU]|^\s*\?\s|_file(?!:(?:\s+(?:-[ \t]+)?["']?(?!\S*\.\.)[\w.][\w./-]*["']?)+[ \t]*(?:\n[ \t]*(?![ \t-])|(?![\s\S])))/m;
+
+/** True when the compose project of `folder` names no file elsewhere, and no address, that is read with it. */
+export function isPlainCompose(folder: string): boolean {
+  const files = entriesOf(folder).filter(({ name }) => COMPOSE_FILE.test(name));
+  const texts = files.map(({ name }) => readScript(join(folder, name)) ?? "include");
+  if (texts.some((text) => OPENS_FILES.test(text)) || /COMPOSE_/.test(readScript(join(folder, ".env")) ?? ""))
+    return false;
+  return files.length > 0 || dirname(folder) === folder || isPlainCompose(dirname(folder));
 }
 
 const EXPORTED = /^(?:declare -x|export) ([A-Za-z_]\w*)="((?:[^"\\]|\\[\s\S])*)"$/gm;

@@ -3,9 +3,9 @@ import { join, relative, resolve } from "node:path";
 import { gitLayoutSync, repositoryOf } from "../host/git-layout.ts";
 import { readGitSync } from "../host/read-git.ts";
 import { escapePattern } from "../platform/escape-pattern.ts";
+import { FolderCache } from "../platform/folder-cache.ts";
 import { entriesOf, statOf } from "../platform/paths.ts";
 import { type CommandScope, partsBelow, placeOf } from "./command-scope.ts";
-import { FolderCache } from "./folder-cache.ts";
 import { isSecretName } from "./secret-paths.ts";
 import { TOKEN, UNKNOWN } from "./shell/arg.ts";
 

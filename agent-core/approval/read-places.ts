@@ -66,7 +66,8 @@ export function readPlace(
 ): { readonly reason: string; readonly isHidden: boolean } | undefined {
   const real = scope.resolvePath(path);
   const { kind } = placeOf(real, scope);
-  if (kind === "workspace" || kind === "temp" || isSystem(real)) return undefined;
+  if (kind === "workspace" || kind === "temp") return undefined;
+  if (isSystem(real) && !(kind === "home" && isSystem(homeOf(scope)))) return undefined; // a home may lie below `/var`
   const own = partsBelow(scope.resolvePath(scope.hermesHome), real);
   if (own !== undefined && isOwnOutput(own)) return undefined;
   const key = `${scope.home}\0${process.env["PATH"] ?? ""}`;

@@ -1,10 +1,11 @@
 /** Lines in a language that is not read: each asks. */
+import { hash as digestOf } from "node:crypto";
 import type { ShellLanguage } from "../host/terminals/terminals.ts";
 import { pathRules } from "../platform/paths.ts";
 import { type CommandScope, placeOf } from "./command-scope.ts";
 import { askUnlessGranted, asProtected, type Decision, deny, type Effect, type PolicyContext } from "./decision.ts";
 import type { Grant } from "./grants.ts";
-import { hashOf, isData, readScript } from "./project-scripts.ts";
+import { isData, readScript } from "./project-scripts.ts";
 import type { Recorder } from "./shell/recorder.ts";
 
 type UnreadLanguage = Exclude<ShellLanguage, "sh">;
@@ -70,6 +71,6 @@ function lineGrant(command: string, scope: CommandScope): Grant {
     .map((word) => scope.resolvePath(resolve(scope.cwd, word.replaceAll("\\", "/"))))
     .filter((path) => !isData(path) && placeOf(path, scope).kind === "workspace");
   const texts = programs.flatMap((path) => readScript(path) ?? []);
-  const hash = texts.length === 0 ? "" : ` as of ${hashOf(JSON.stringify(texts)).slice(0, 12)}`;
+  const hash = texts.length === 0 ? "" : ` as of ${digestOf("sha256", JSON.stringify(texts)).slice(0, 12)}`;
   return { row: `${scope.language}: ${command} in ${folder}${hash}` };
 }

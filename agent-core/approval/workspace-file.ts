@@ -2,7 +2,6 @@
  * The one reader of files that Hermes reads by itself: instructions, skills, commands, hooks and lists of MCP servers. A file
  * of a workspace counts only inside it, without another name, and when it holds no secrets.
  */
-
 import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync, type Stats, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, join } from "node:path";

@@ -14,7 +14,7 @@ import {
 import { type Arg, isKnown, knownArg, shown } from "../shell/arg.ts";
 import { has, valuesOf } from "./options.ts";
 import { script as packageScript } from "./project-tools.ts";
-import { type Rule, ruleTable } from "./rule.ts";
+import { lineOf, type Rule, ruleTable } from "./rule.ts";
 
 const PYTHON_MODULES =
   /^(?:pytest|unittest|tox|nox|mypy|ruff|black|isort|flake8|pylint|pyright|coverage|compileall|py_compile|json\.tool|build|sphinx|mkdocs|django)$/;
@@ -24,12 +24,18 @@ function module([name, ...rest]: readonly Arg[]): readonly CommandEffect[] {
   if (/^pip3?$/.test(name.text)) return [{ kind: "command", words: [knownArg("pip"), ...rest] }];
   if (/^(?:venv|virtualenv)$/.test(name.text))
     return [CHANGE, ...writes(rest.filter(({ text }) => !text.startsWith("-")))];
-  if (name.text === "http.server") return [ask("Serves this folder to the network")];
+  if (name.text === "http.server") return [askForCode("Serves this folder to the network")];
   if (PYTHON_MODULES.test(name.text)) return [project(rest)];
   return [askForCode(`Runs the Python module ${name.text}`, "prefix")];
 }
 
 const PRINTS = /^\s*(?:print|console\.log)\((?:(["'])[^"'\\]*\1|[\d\s+*/.-]*)\);?\s*$/;
+/** Code that loads a package and prints its version, and no other value. */
+const PRINTS_VERSION =
+  /^(?:(?:import|from [\w.]+ import) [\w., ]+; ?)+print\([\w.]+\.(?:__version__|__file__|version|version_info|executable|prefix|platform)\)$|^(?:console\.log\()?(?:process\.(?:versions?|platform|arch)(?:\.\w+)?|require\((["'])(?:\.\/package\.json|[\w@][\w@/-]*(?:\/package\.json)?)\1\)\.(?:name|version))\)?;?$/;
+/** Commands that test, list and generate: of Deno, and of a framework's own script. */
+const FRONT =
+  /^(?:deno (?:test|check|lint|fmt|doc|info|types|bench|task)|python[\d.]* manage\.py (?:test|check|showmigrations|makemigrations|sqlmigrate|diffsettings|runserver|help)|php artisan (?:test|list|about|help|route:list|migrate:status|make:\w+|serve)|ruby bin\/rails (?:test|routes))(?: |$)/;
 const VERSION = /^(?:--version|-version|-v|-V+|--help|-h|version)$/;
 
 const PYTHON = /^(?:i?python|pypy|py$)[\d.]*/;
@@ -37,15 +43,16 @@ const PYTHON = /^(?:i?python|pypy|py$)[\d.]*/;
 function plainCall(name: string, args: readonly Arg[]): readonly CommandEffect[] | undefined {
   const [first, second, ...rest] = args;
   const line = `${name} ${first?.text}`;
-  if (args.length === 1 && VERSION.test(first?.text ?? "")) return [];
+  if (VERSION.test(lineOf(args))) return [];
   if (PYTHON.test(name) && first?.text === "-m") return module(args.slice(1));
   if (/^(?:ruby -[cl]|php -[lmi]|node (?:--check|-c))$/.test(line)) return reads(args.slice(1));
   const loads = args.some(({ text }) => /^(?:-r|--(?:require|import|loader|test-rep|env))/.test(text));
   if (/^node(?:js)? --test$/.test(line) && !loads) return [project(args)];
   if (line === "node --run") return packageScript("node --run", second, { rest });
-  if (/^deno (?:test|check|lint|fmt|doc|info|types|bench|task)$/.test(line)) return [project(args.slice(1))];
-  const prints = /^-[ce]$/.test(first?.text ?? "") && rest.length === 0 && PRINTS.test(second?.text ?? "");
-  return prints ? [] : undefined;
+  if (FRONT.test(lineOf([knownArg(name), ...args]))) return [project(args)];
+  const code = /^-[cep]$/.test(first?.text ?? "") && rest.length === 0 ? (second?.text ?? "") : "";
+  if (PRINTS_VERSION.test(code)) return [project([])];
+  return PRINTS.test(code) ? [] : undefined;
 }
 
 /** The code, or the script, is not read. */

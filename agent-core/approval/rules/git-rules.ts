@@ -157,7 +157,7 @@ const commands = ruleTable({
   "update-index write-tree rerere": changes(),
   commit: changes(commits, { "F: file= t: template=": "read" }),
   "merge cherry-pick revert": changes(commits),
-  branch: names("d D f M C delete force edit-description move copy", "can drop a branch"),
+  branch: names("D f M C force edit-description move copy", "can drop a branch"),
   tag: names("d f delete force", "deletes or moves a tag", { "F: file=": "read" }),
   checkout: changes(checkout),
   switch: changes(losing("f C m force discard-changes merge")),

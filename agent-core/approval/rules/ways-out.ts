@@ -16,7 +16,7 @@ import {
 import { type Arg, isKnown, knownArg, shown } from "../shell/arg.ts";
 import type { Reach } from "../shell/recorder.ts";
 import { has, type Options, readOptions, valuesOf } from "./options.ts";
-import { byLine, type Rule, ruleTable } from "./rule.ts";
+import { byLine, lineOf, type Rule, ruleTable } from "./rule.ts";
 
 type Way = {
   readonly reach: Reach;
@@ -28,8 +28,6 @@ type Way = {
   readonly odd?: RegExp;
   /** Clause about every other call. */
   readonly does: string;
-  /** These first words are granted with all their words, among which are mounts and programs. */
-  readonly exact?: RegExp;
 };
 
 const CHOOSING =
@@ -53,7 +51,7 @@ function pairs(first: string, second: string): string {
     .join(",");
 }
 
-function way({ reach, looks = "", options = "", odd = /^(?!)/, does, exact = /^(?!)/ }: Way): Program {
+function way({ reach, looks = "", options = "", odd = /^(?!)/, does }: Way): Program {
   const looking = new Set(looks.split(",").filter(Boolean));
   const listed = new Set(options.split(" "));
   return ({ name, args, input }) => {
@@ -63,15 +61,14 @@ function way({ reach, looks = "", options = "", odd = /^(?!)/, does, exact = /^(
     const isLook = looking.has(first) || looking.has(`${first} ${second}`);
     const to: CommandEffect = { kind: "reach", reach };
     if (isLook && isPlain && [...written.keys()].every((each) => listed.has(each))) return [to, LOOK];
-    const form = exact.test(`${first} ${second}`) ? "exact" : "prefix";
-    // Statements for it, or for the program that it runs, may come from the input.
-    const isFed = form === "exact" && input.kind === "data" && input.from !== "/dev/null";
+    // Statements, and what it sends, may come from the input.
+    const isFed = input.kind === "data" && input.from !== "/dev/null";
     const line = [name, ...operands.slice(0, 3).map(shown)].join(" ");
-    return [to, ask(`Runs ${line}, which ${does}`, isFed ? "never" : form)];
+    return [to, ask(`Runs ${line}, which ${does}`, isFed ? "never" : "exact")];
   };
 }
 
-const always = (reach: Reach, does: string): Program => way({ reach, does, exact: /^/ });
+const always = (reach: Reach, does: string): Program => way({ reach, does });
 
 const OBJECTS =
   "container image volume network context config node plugin service stack builder buildx manifest system";
@@ -83,19 +80,19 @@ const docker = way({
     pairs("compose", "ps logs ls images top port version events stats"),
   ].join(","),
   options: CHOOSING.replace(/ (?:o|output|file) /g, " "),
+  // The settings of a container hold the values of its variables. Options before a verb of compose choose its project.
+  odd: /^compose -|^(?:(?!network|volume)\S+ )?inspect(?! (?:-f|--format)[ =]\{\{(?:json )?\.(?:State|NetworkSettings|Name|Id|Created|Image|Mounts)[.\w]*\}\} [\w.-]+$)(?: |$)/,
   does: "can change containers, or give one this machine's files",
-  exact: /^(?:container )?(?:run|exec|create|cp)\b/,
 });
 
-/** `compose config` prints the values of `env_file`, which may lie anywhere; with these options it prints names. */
+/** `compose config` prints the values of `env_file`; with these options it prints names. */
 const COMPOSE_NAMES = /^config(?: -q| --(?:quiet|services|images|volumes|profiles))+$/;
-const compose = byLine(
-  [COMPOSE_NAMES, [OUTSIDE, LOOK]],
-  [
-    /^/,
-    (call) => docker({ ...call, name: call.name.replace("-compose", ""), args: [knownArg("compose"), ...call.args] }),
-  ],
-);
+const ofProject: CommandEffect = { kind: "look", of: "compose" };
+const compose: Program = ({ name, args, ...call }) => {
+  if (COMPOSE_NAMES.test(lineOf(args))) return [OUTSIDE, ofProject];
+  const effects = docker({ ...call, name: name.replace("-compose", ""), args: [knownArg("compose"), ...args] });
+  return effects.map((effect) => (effect.kind === "look" ? ofProject : effect));
+};
 
 const forge = way({
   reach: "outside",
@@ -173,7 +170,6 @@ export const waysOut: ReadonlyMap<string, Program> = ruleTable({
     options: CHOOSING,
     odd: /(?:^| )--raw|(?:^|[ ,])secrets?(?:$|[ ./,])|-file(?:=| |$)|^(?!logs\b).* (?:-f|--filename)/i,
     does: "may change a cluster or show its secrets",
-    exact: /^exec\b/,
   }),
   /** A chart of the workspace is rendered or checked without a cluster; options may name another chart, or a program. */
   helm: byLine([/^(?:template|lint)(?: |$)/, rendersChart], [/^/, helm]),

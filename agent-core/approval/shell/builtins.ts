@@ -1,5 +1,4 @@
 /** Built-in commands of the shell: they change it, run code in it, or evaluate their arguments. */
-
 import type { TestExpression } from "unbash";
 import { askForCode, type Call, reads } from "../command-effect.ts";
 import { type Arg, isKnown, knownArg, shown, UNKNOWN, UNKNOWN_ARG } from "./arg.ts";
@@ -220,12 +219,11 @@ export const builtins: ReadonlyMap<string, Builtin> = new Map<string, Builtin>([
   ["let", calculate],
   ["hash", unless(/^-\w*p/, "Makes a command name run another program")],
   ["history", unless(/^-\w*[wanr]/, "Reads or writes a file of the shell's history")],
-  ["enable", unless(/^-\w*[fn]/, "Loads or switches off built-in commands of the shell")],
-  ["complete", unless(/^-\w*[CF]/, "Makes the shell run code when it completes a word")],
-  ["compgen", unless(/^-\w*[CFW]/, "Makes the shell run code when it completes a word")],
   ["shopt", unless(/^(?:dotglob|nocaseglob|lastpipe|expand_aliases|extquote|compat\d+)$/, READS_OTHERWISE)],
-  ["bind", unless(/./, "Binds keys of the shell to commands")],
-  ["fc", unless(/^-\w*[es]|^[^-]/, "Runs a command of the shell's history again")],
+  ...named(
+    "enable complete compgen bind fc",
+    unless(/./, "Changes built-in commands, keys or completions of the shell"),
+  ),
 ]);
 
 export function walkTest(expression: TestExpression, setting: Setting, walk: Walk): void {

@@ -5,12 +5,14 @@ import type { CommandEffect, RemoteBranches, ScriptSource } from "../command-eff
 import type { CommandScope } from "../command-scope.ts";
 import { judgePath, judgeWords, type PathEffect } from "../judge-path.ts";
 import { parseCommand } from "../parse-command.ts";
-import { packageScript, readScript } from "../project-scripts.ts";
+import { isPlainCompose, packageScript, readScript } from "../project-scripts.ts";
 import { trackedSecrets } from "../reached-secrets.ts";
 import { followsBranches, hasHooks, isOn, isPlainRepository } from "../repository.ts";
 import { judgeVariable } from "../rules/sensitive-variables.ts";
 import { type Arg, afterPrefix, shown, TOKEN, UNKNOWN } from "./arg.ts";
 import { forkState, NO_INPUT, type Output, type Setting, type ShellState, type Walk } from "./shell-state.ts";
+
+const PLAIN = { repository: isPlainRepository, compose: isPlainCompose };
 
 export function runEffects(effects: readonly CommandEffect[], setting: Setting, walk: Walk): Output {
   let output: Output = UNKNOWN;
@@ -45,8 +47,9 @@ function runEffect(effect: CommandEffect, setting: Setting, walk: Walk): Output 
       return undefined;
     case "look":
       judgeRemote(effect.follows, setting, walk);
-      if (effect.of === undefined || setting.state.cwds?.every(isPlainRepository) === true) record.markLook();
-      else record.markChanged();
+      if (effect.of === undefined || setting.state.cwds?.every(PLAIN[effect.of]) === true) record.markLook();
+      else if (effect.of === "repository") record.markChanged();
+      else record.ask("Reads a compose project that names other files");
       return undefined;
     case "ask":
       if (effect.always) record.askAlways(effect.reason);

@@ -202,26 +202,14 @@ test.each([
   expect([kind(command), kind(same), kind(other)]).toEqual(["allow", "allow", "ask"]);
 });
 
-test("code that the agent wrote asks once in a workspace before it runs; what it does not run does not", () => {
-  const root = workspace();
-  const grants = open(newHome());
-  const written = new Set<string>();
-  const scope = { cwd: root, roots: [root], home: "/home/someone", hermesHome: "/home/someone/.hermes", resolvePath };
-  const context = { mode: "code", scope, trusted: true, grants, written } as const;
-  const run = (command: string) => decide({ kind: "command", command, cwd: root }, context);
-  // Words that name files are no changes of the agent.
-  const runs = ["go test ./... -count=1", "npx eslint ./src --ext .ts,.tsx", "pytest ./tests"];
-  for (const command of [...runs, ...runs]) expect(run(command).kind, command).toBe("allow");
-  decide({ kind: "edit", paths: [join(root, "README.md")] }, context);
-  expect(run("npx vitest run").kind).toBe("allow");
-  decide({ kind: "edit", paths: [join(root, "a.test.ts")] }, context);
-  expect([run("ls").kind, run("git add .").kind]).toEqual(["allow", "allow"]);
-  const asked = run("npx vitest run");
-  if (asked.kind !== "ask" || !asked.grant) throw new Error("no question");
-  expect(asked.reasons).toEqual(["Runs code that the agent changed: a.test.ts"]);
-  void grants.keep(asked.grant, "session");
-  expect([run("npx vitest run").kind, run("npx jest").kind]).toEqual(["allow", "allow"]);
-});
+test.each(["kubectl apply -f -", "docker build -", "gh pr comment 1 -F -", "psql app"])(
+  "no answer lasts for a command that gets more than its words from another one: %s",
+  (command) => {
+    const root = workspace();
+    expect(grant(command, root, open(newHome()))).toBe(true);
+    expect(grant(`cat a.yaml | ${command}`, root, open(newHome()))).toBe(false);
+  },
+);
 
 test("all of an offer's keys must be granted, and an empty offer is covered by nothing", () => {
   const grants = open(newHome());

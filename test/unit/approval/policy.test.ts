@@ -283,10 +283,12 @@ test.each([
   ["URL-encoded", encodeURIComponent("pass word/1")],
   ["as base64", Buffer.from("pass word/1").toString("base64")],
   ["as hex", Buffer.from("pass word/1").toString("hex")],
+  ["in small letters, as in names of hosts", "zq83hfkx0v.rw71lmpq52"],
   ["in the form of a key", "ghp_abcdefghijklmnopqrstuvwxyz0123"],
 ])("an address with a secret asks, and no grant covers it: %s", (_, text) => {
   const effect = { kind: "fetch", sent: [`https://example.com/${text}`], places: ["example.com"] } as const;
-  const decision = decide(effect, { mode: "auto", scope, trusted: true, grants: noGrants(), secrets: ["pass word/1"] });
+  const secrets = ["pass word/1", "Zq83hfKx0vRw71LmPq52"];
+  const decision = decide(effect, { mode: "auto", scope, trusted: true, grants: noGrants(), secrets });
   expect(decision).toMatchObject({ kind: "ask", isProtected: true, grant: undefined });
 });
 

@@ -49,3 +49,21 @@ test("a linked worktree has the hooks and settings of its repository", () => {
   write(join(tree, "../repo/.git/hooks"), { "pre-commit": "#!/bin/sh\n" });
   expect(hasHooks(tree)).toBe(true);
 });
+
+test.each([
+  ["services:\n  web:\n    image: a\n    env_file: .env\n    ports: ['1:1']\n", true],
+  ["services:\n  web:\n    env_file:\n      - ./web.env\n      - sub/db.env\n    image: a\n", true],
+  ["services:\n  web:\n    env_file:\n      - web.env\n      - /home/someone/.ssh/id_rsa\n    image: a\n", false],
+  ["services:\n  web:\n    env_file: ../../other/.env\n", false],
+  ["services:\n  web:\n    label_file: [~/.netrc]\n", false],
+  ["include:\n  - https://evil.example/data.git\n", false],
+  ['"incl\\u0075de": /etc/hosts\n', false],
+  ["services:\n  web:\n    extends: { file: /srv/x.yml, service: a }\n", false],
+])("looking at a compose project asks unless it names no file elsewhere: %j", (text, isPlain) => {
+  const root = folderWith({ "compose.yaml": text, "sub/a": "" });
+  const level = isPlain ? "safe" : "ask";
+  for (const command of ["docker compose ps", "cd sub && docker-compose logs web", "docker compose config --services"])
+    expect(verdict(command, root), command).toMatchObject({ level });
+  const chosen = folderWith({ "compose.yaml": text, ".env": "COMPOSE_FILE=/srv/x.yml\n" });
+  expect(verdict("docker compose ps", chosen).level).toBe("ask");
+});

@@ -27,6 +27,16 @@ test("tools read the workspace, temporary files and their own outputs unasked, a
   }
 });
 
+test("a home below a folder of the system is a home", () => {
+  const other = { ...scope, home: "/var/home/someone", hermesHome: "/var/home/someone/.hermes" };
+  const reasons = ["/var/home/someone/a.txt", "/var/home/someone/.cargo/bin/x", "/var/log/a"].map((path) =>
+    readPlace(path, other),
+  );
+  expect(reasons).toEqual([expect.objectContaining({ isHidden: true }), undefined, undefined]);
+  // Users of services have the root for their home.
+  expect(readPlace("/usr/bin/x", { ...scope, home: "/" })).toBeUndefined();
+});
+
 test("a question about a link in the workspace names the place that it leads to", () => {
   const resolving = { ...scope, resolvePath: (path: string) => path.replace("/projects/p/link", "/srv/data") };
   const reason = "it leads to /srv/data/a.txt, outside the workspace";

@@ -1,5 +1,5 @@
 /** Results of reading folders and files, which hold until entries come or go, or the file changes. */
-import { statOf } from "../platform/paths.ts";
+import { statOf } from "./paths.ts";
 
 /** Two changes within this time may leave the same time of change. */
 const CLOCK_TICK_MS = 50;
