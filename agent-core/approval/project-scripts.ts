@@ -16,7 +16,7 @@ export function readScript(path: string): string | undefined {
 
 /** True for the name of a file that no program runs: builds, tests and templates run code in `.txt`, `.snap`, `.css`, `.html`. */
 export function isData(path: string): boolean {
-  return /\.(?:md|adoc|svg|png|jpe?g|gif|csv|tsv|log|lock|po)$/i.test(path);
+  return /\.(?:md|adoc|svg|png|jpe?g|gif|csv|tsv|log|po)$/i.test(path);
 }
 
 const manifestSchema = z.object({ scripts: z.record(z.string(), z.string()).default({}) });

@@ -40,6 +40,8 @@ test.each([
   ["cd /tmp/w && go test ./...", "/tmp/w/x_test.go"],
   ["npx jest", "__snapshots__/a.snap"],
   ["cmake --build build", "CMakeLists.txt"],
+  ["cargo build", "Cargo.lock"],
+  ["source /tmp/w/env/bin/activate", "/tmp/w/env/bin/activate"],
   ["npx tailwindcss -i a.css -o b.css", "a.css"],
   ["pytest", "templates/page.html"],
 ])("a tool of the project asks before it runs what the agent wrote, also elsewhere: %s", (command, path) => {
