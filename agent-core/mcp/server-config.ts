@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { McpServer } from "@zed-industries/agent-client-protocol";
 import { contentHash } from "../approval/consents.ts";
 import type { McpServerSection } from "../config/sections.ts";
+import { commandWords } from "../platform/find-program.ts";
 import { matchesWildcards } from "../platform/wildcards.ts";
 import { redact } from "../providers/redact.ts";
 
@@ -107,7 +108,12 @@ export function serversFrom(
 
 function settingsOf(section: McpServerSection): ServerConfig["settings"] | undefined {
   const { command, args, env, cwd, url, headers, auth, oauth, type, transport = type } = section;
-  if (command !== undefined && url === undefined) return { kind: "stdio", command, args, env, cwd };
+  if (command !== undefined && url === undefined) {
+    // Some write the whole line as the command. A path may have blanks of its own.
+    const isLine = args.length === 0 && /^[\w.-]+\s/.test(command);
+    const [program = command, ...rest] = isLine ? commandWords(command) : [command, ...args];
+    return { kind: "stdio", command: program, args: rest, env, cwd };
+  }
   if (command !== undefined || url === undefined || !/^https?:/.test(url) || !URL.canParse(url)) return undefined;
   return { kind: transport === "sse" ? "sse" : "http", url, headers, auth, oauth };
 }

@@ -21,6 +21,13 @@ export function hasPython(): boolean {
   return path !== undefined && !isOffer;
 }
 
+/** Program and arguments of a command line. Quotes keep spaces, and backslashes stay, for paths of Windows. */
+export function commandWords(line: string): readonly string[] {
+  return [...line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(
+    ([, double, single, bare]) => double ?? single ?? bare ?? "",
+  );
+}
+
 /** True for an executable file. */
 export function canRun(path: string): boolean {
   try {

@@ -2,21 +2,18 @@
 import { basename } from "node:path";
 import * as vscode from "vscode";
 import { messageOf } from "../../agent-core/platform/errors.ts";
-import { canRun, findProgram } from "../../agent-core/platform/find-program.ts";
+import { canRun, commandWords, findProgram } from "../../agent-core/platform/find-program.ts";
 import type { AgentProgram } from "../agent/agent-process.ts";
 import { AGENT_NAME } from "../agent/agents.ts";
 import { showError, withProgress } from "../notifications.ts";
 import type { Services } from "../services.ts";
-
-/** Parts of a command line; quotes keep spaces, and backslashes stay, for paths of Windows. */
-const WORDS = /"([^"]*)"|'([^']*)'|(\S+)/g;
 
 const EXAMPLE = "my-agent --acp";
 
 /** Rejects when the settings cannot be written. Resolves to false when the user cancels. */
 export async function addAgent({ agents }: Pick<Services, "agents">): Promise<boolean> {
   for (let line = await askCommand(""); line !== undefined; line = await askCommand(line)) {
-    const [command = "", ...args] = wordsOf(line);
+    const [command = "", ...args] = commandWords(line);
     const name = await askName(basename(command), new Set(agents.choices().map(({ program }) => program.name)));
     if (name === undefined) return false;
     const step = await tested(agents, { name, title: name, command, args, env: {} });
@@ -29,10 +26,6 @@ export async function addAgent({ agents }: Pick<Services, "agents">): Promise<bo
   return false;
 }
 
-export function wordsOf(line: string): readonly string[] {
-  return [...line.matchAll(WORDS)].map(([, double, single, bare]) => double ?? single ?? bare ?? "");
-}
-
 function askCommand(value: string): Thenable<string | undefined> {
   return vscode.window.showInputBox({
     title: vscode.l10n.t("Hermes: Add an Agent (1/2)"),
@@ -41,7 +34,7 @@ function askCommand(value: string): Thenable<string | undefined> {
     value,
     ignoreFocusOut: true,
     validateInput: (typed) => {
-      const [command] = wordsOf(typed);
+      const [command] = commandWords(typed);
       if (!command) return vscode.l10n.t("Enter a command, for example {0}", EXAMPLE);
       if (canRun(command) || findProgram(command) !== undefined) return undefined;
       const message = vscode.l10n.t("There is no program {0} on this machine.", command);

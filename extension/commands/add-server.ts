@@ -1,10 +1,10 @@
 /** Adds an MCP server by questions: its command, address or definition, its variables, and a test at once. */
 import * as vscode from "vscode";
+import { commandWords } from "../../agent-core/platform/find-program.ts";
 import { extensionMethods } from "../../agent-core/protocol/extensions.ts";
 import { call } from "../../agent-core/protocol/method.ts";
 import { showInformation, withErrorMessage } from "../notifications.ts";
 import type { Services } from "../services.ts";
-import { wordsOf } from "./add-agent.ts";
 import { definitionsIn, type ServerDefinition } from "./server-definition.ts";
 
 const TITLE = vscode.l10n.t("Hermes: Add MCP Server");
@@ -41,7 +41,7 @@ async function chooseDefinition(): Promise<ServerDefinition | undefined> {
       label: `$(terminal) ${vscode.l10n.t("A command")}`,
       make: async () => {
         const line = await ask(vscode.l10n.t("Command with its arguments"), "");
-        const [command, ...args] = wordsOf(line ?? "");
+        const [command, ...args] = commandWords(line ?? "");
         if (command === undefined) return undefined;
         return withVariables({ name: nameIn(args, command), section: { command, args, env: {} }, needs: [] });
       },
