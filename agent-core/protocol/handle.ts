@@ -11,13 +11,13 @@ import {
 import type * as z from "zod";
 import type { NotificationMethod, RequestMethod } from "./method.ts";
 
-/** Handles a request that the client sends. */
+/** Handles a request that the client sends. The response is empty where `handle` returns nothing. */
 export function onClientRequest<Params extends z.ZodType, Result extends z.ZodType>(
   app: AgentApp,
   { name, params }: RequestMethod<Params, Result>,
   handle: AgentRequestHandler<z.output<Params>, z.input<Result>>,
 ): void {
-  app.onRequest(name, parserOf(params), handle);
+  app.onRequest(name, parserOf(params), async (context) => (await handle(context)) ?? {});
 }
 
 /** Handles a notification that the client sends. */

@@ -42,7 +42,6 @@ export function registerTurnMethods(app: AgentApp, server: AgentServer): void {
       throw invalidParams("modeId", `there is no mode ${JSON.stringify(modeId)}; available: ${modeIds()}`);
     }
     session.setMode(mode);
-    return {};
   });
   app.onRequest(methods.agent.session.setConfigOption, async ({ params: { sessionId, configId, value } }) => {
     const session = server.session(sessionId);
@@ -138,14 +137,12 @@ const TRANSCRIPT_MESSAGES = 200;
 
 /** Sub-agents: stop, steer, conversation. */
 export function registerDelegationMethods(app: AgentApp, server: AgentServer): void {
-  onClientRequest(app, delegationMethods.stop, ({ params: { sessionId, callId, taskId } }) => {
-    server.session(sessionId).agent.delegation?.stop(callId, taskId);
-    return {};
-  });
+  onClientRequest(app, delegationMethods.stop, ({ params: { sessionId, callId, taskId } }) =>
+    server.session(sessionId).agent.delegation?.stop(callId, taskId),
+  );
   onClientRequest(app, delegationMethods.steer, ({ params: { sessionId, callId, taskId, text } }) => {
     const isSteered = server.session(sessionId).agent.delegation?.steer(callId, taskId, text) ?? false;
     if (!isSteered) throw new RequestError(-32600, `The task ${JSON.stringify(taskId)} does not run.`);
-    return {};
   });
   onClientRequest(app, delegationMethods.transcript, async ({ params: { sessionId, child, before }, signal }) => {
     const stored = await subAgent(server, server.session(sessionId).id, child);
@@ -173,10 +170,7 @@ export function registerProcessMethods(app: AgentApp, server: AgentServer): void
     const outcome = await processOf(server, params).writeForUser(params.text);
     return outcome.ok ? {} : { reason: outcome.reason };
   });
-  onClientRequest(app, processMethods.stop, async ({ params }) => {
-    await processOf(server, params).stopForUser();
-    return {};
-  });
+  onClientRequest(app, processMethods.stop, ({ params }) => processOf(server, params).stopForUser());
 }
 
 /** Throws the protocol's error when there is none. */

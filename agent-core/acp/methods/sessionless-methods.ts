@@ -92,7 +92,6 @@ export function registerConnectionMethods(app: AgentApp, server: AgentServer): v
   app.onRequest(methods.agent.logout, ({ client }) => {
     server.isLoggedOut = true;
     notify(client, unstableMethods.authStatusUpdate, { state: "unauthenticated" });
-    return {};
   });
 }
 

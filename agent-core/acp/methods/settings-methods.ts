@@ -29,34 +29,24 @@ export function registerSettingsMethods(app: AgentApp, server: AgentServer): voi
   });
   onClientRequest(app, settingsMethods.setAllowList, ({ params: { rows } }) => {
     server.client.allowed = rows;
-    return {};
   });
-  onClientRequest(app, settingsMethods.trust, () => {
-    server.trust();
-    return {};
-  });
-  onClientRequest(app, settingsMethods.setEnvironment, async ({ params }) => {
-    await server.changeEnvironment(params.variables);
-    return {};
-  });
+  onClientRequest(app, settingsMethods.trust, () => server.trust());
+  onClientRequest(app, settingsMethods.setEnvironment, ({ params }) => server.changeEnvironment(params.variables));
   onClientRequest(app, settingsMethods.setHomeKey, async ({ params: { variable, key } }) => {
     const known = keyTakers(await server.configuration.read()).some((one) => (one.keyVariable ?? ANY_KEY) === variable);
     if (!known) throw invalidParams("variable", `no provider has its key in ${variable}`);
     await setHomeVariable(server.home, variable, key ?? undefined).catch(throwRequestError);
     await server.reconfigure();
-    return {};
   });
   onClientRequest(app, settingsMethods.setHomeModel, async ({ params }) => {
     const { environment: known = {} } = (await configuredAgent({ HERMES_HOME: server.home }, "acp")).options;
     // The endpoint's own key may be in the home already.
     if (namesNoModel({ ...known, [ANY_KEY]: undefined }) || known["HERMES_PROVIDER"] === params.provider)
       await setHomeModel(server.home, params).catch(throwRequestError);
-    return {};
   });
   onClientRequest(app, extensionMethods.addServer, async ({ params }) => {
     await addHomeServer(server.home, params).catch(throwRequestError);
     await server.reconfigure();
-    return {};
   });
   onClientRequest(app, settingsMethods.checkKey, async ({ params }) => {
     const check = await tryKey(params, await server.configuration.read());
