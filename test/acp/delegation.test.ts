@@ -69,7 +69,7 @@ test("a graph in which one task breaks its schema once, one times out and one di
   const tasks = [
     { id: "a", goal: "a: do it" },
     { ...after("b", "a"), result_schema: SCHEMA },
-    { ...after("c", "a"), timeout_seconds: 3 },
+    { ...after("c", "a"), timeout_seconds: 8 },
     after("d", "a"),
     after("e", "b", "c", "d"),
     after("f", "e"),
@@ -99,7 +99,7 @@ test("a graph in which one task breaks its schema once, one times out and one di
     ],
   ]);
   expect(results[1]).toMatchObject({ schema_valid: true, result: { count: 3 }, iterations: 2 });
-  expect(results[2]).toMatchObject({ files: [{ path: "c.txt", hunks: 1 }], reason: "It ran out of time after 3 s." });
+  expect(results[2]).toMatchObject({ files: [{ path: "c.txt", hunks: 1 }], reason: "It ran out of time after 8 s." });
   expect(results[7]).toMatchObject({ reason: expect.stringContaining('It depends on "x", which failed') });
   const e = model.requests.map(({ body }) => promptOf(body)).find((prompt) => prompt.startsWith("e:"));
   expect(e).toContain('<task_result name="b">');
