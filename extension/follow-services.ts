@@ -37,6 +37,9 @@ export function followServices(
     status.follow(sessions, () => lastModel.chosen !== undefined),
     attention.onDidChange(({ waiting }) => status.waiting(waiting)),
     reportDecisions(services),
+    review.onDidSettle((event) => {
+      for (const { log } of sessions.open.values()) log.push(event);
+    }),
     followWorker(services),
     agents.onDidEnd((name) => sessions.agentEnded(name)),
     provideRemoteFiles(agents),

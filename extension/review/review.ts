@@ -2,7 +2,7 @@
 import * as vscode from "vscode";
 import type { Hunk } from "../../agent-core/platform/hunks.ts";
 import type { HermesReviewed } from "../../agent-core/protocol/files.ts";
-import type { ReviewedFile } from "../../agent-core/protocol/panel-events.ts";
+import type { PanelEvent, ReviewedFile } from "../../agent-core/protocol/panel-events.ts";
 import type { AppliedEdits } from "./applied-edits.ts";
 import type { Proposals } from "./proposals.ts";
 import { all, type Reviewable, type ReviewedText } from "./reviewed-text.ts";
@@ -14,11 +14,14 @@ export const PROPOSAL_SCHEME = "hermes-proposal";
 /** Empty document in place of a file that the agent has removed. */
 export const GONE_SCHEME = "hermes-gone";
 
+type ReviewedEvent = Extract<PanelEvent, { kind: "reviewed" }>;
+
 export class Review implements vscode.Disposable {
   readonly #applied: AppliedEdits;
   readonly #proposals: Proposals;
   readonly #changed = new vscode.EventEmitter<vscode.Uri>();
   readonly #decided = new vscode.EventEmitter<HermesReviewed>();
+  readonly #settled = new vscode.EventEmitter<ReviewedEvent>();
   readonly #subscriptions: vscode.Disposable[];
   /** Files that the user has undone; a new edit ends the offer to redo them. */
   #undone: readonly ReviewedText[] = [];
@@ -28,6 +31,9 @@ export class Review implements vscode.Disposable {
 
   /** Emits the user's decisions on edits. */
   readonly onDidDecide = this.#decided.event;
+
+  /** Emits files whose edits were kept, or have all been undone or redone. */
+  readonly onDidSettle = this.#settled.event;
 
   constructor(applied: AppliedEdits, proposals: Proposals) {
     this.#applied = applied;
@@ -41,6 +47,7 @@ export class Review implements vscode.Disposable {
       proposals.onDidChange((path) => this.#changed.fire(proposalUri(path))),
       this.#changed,
       this.#decided,
+      this.#settled,
     ];
   }
 
@@ -81,6 +88,7 @@ export class Review implements vscode.Disposable {
     this.#report(uri, "retyped", retyped);
     this.#report(uri, "kept", countLines(hunks) - retyped);
     this.#side(uri)?.keep(uri.fsPath, hunk);
+    this.#settle(uri, "kept");
   }
 
   /** Undoes a hunk, default: all of the document, which `redo` brings back. */
@@ -98,7 +106,11 @@ export class Review implements vscode.Disposable {
   async redo(): Promise<void> {
     const texts = this.#undone;
     this.#undone = [];
-    await all(texts.map((text) => this.#applied.redoFile(text)));
+    const redo = async (text: ReviewedText): Promise<void> => {
+      await this.#applied.redoFile(text);
+      this.#settle(appliedUri(text.path, text.isGone), "redone");
+    };
+    await all(texts.map(redo));
   }
 
   async #undo(uri: vscode.Uri, hunk?: Hunk): Promise<void> {
@@ -106,8 +118,9 @@ export class Review implements vscode.Disposable {
     const text = this.find(uri);
     await this.#side(uri)?.undo(uri.fsPath, hunk);
     this.#report(uri, "undone", countLines(hunks));
-    const isApplied = uri.scheme !== PROPOSAL_SCHEME && this.find(uri) === undefined;
-    if (hunk !== undefined || text === undefined || !isApplied) return;
+    if (text === undefined || this.find(uri) !== undefined) return;
+    this.#settle(uri, "undone");
+    if (hunk !== undefined || uri.scheme === PROPOSAL_SCHEME) return;
     this.#undone = [...this.#undone, text];
     this.#changed.fire(uri);
   }
@@ -133,6 +146,11 @@ export class Review implements vscode.Disposable {
 
   #report({ fsPath: path }: vscode.Uri, outcome: HermesReviewed["outcome"], lines: number): void {
     if (lines > 0) this.#decided.fire({ path, outcome, lines });
+  }
+
+  /** A proposal is no edit yet: its call fails when the user rejects it. */
+  #settle(uri: vscode.Uri, outcome: ReviewedEvent["outcome"]): void {
+    if (this.#side(uri) === this.#applied) this.#settled.fire({ kind: "reviewed", path: uri.fsPath, outcome });
   }
 
   #side(uri: vscode.Uri): Reviewable | undefined {

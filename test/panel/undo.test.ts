@@ -29,6 +29,19 @@ describe("undo of the user's own undo", () => {
     await expect.poll(hasNew).toBe(true);
   });
 
+  test("the cards of edits say that the user undid them, until Redo", async () => {
+    const undone = panel().toolCalls("completed").getByText("Undone", { exact: true });
+    await expect.poll(() => undone.count()).toBe(0);
+    await bar().getByRole("button", { name: "Undo", exact: true }).click();
+    await expect.poll(() => panel().warnings.length).toBe(2);
+    panel().warnings.at(-1)?.choose("Undo All");
+    await expect.poll(() => undone.count()).toBe(2);
+    await panel().pictures("undone-cards");
+    await panel().page.getByRole("button", { name: "Redo" }).click();
+    await expect.poll(() => undone.count()).toBe(0);
+    await bar().getByText("2 files").waitFor();
+  });
+
   test("undoing a restore returns the messages, and a new file is up for review again", async () => {
     await panel().page.locator(".user").first().hover();
     await panel().page.getByRole("button", { name: "Restore to Here" }).first().click();

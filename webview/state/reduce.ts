@@ -11,7 +11,7 @@ import { endAct, seeExtensions, withAct } from "./extensions.ts";
 import { addRestored, previewRestore, rewindTo } from "./rewind.ts";
 import { announce, type ContextProblem, type PanelState, type Route, withoutSession } from "./state.ts";
 import { toggleSummary } from "./summaries.ts";
-import { appendOutput, endTerminal } from "./tool-calls.ts";
+import { appendOutput, decideEdits, endTerminal } from "./tool-calls.ts";
 import { addEntry, asBatch } from "./transcript.ts";
 import { addPermission, addQuestion, beginTurn, endPermission, endQuestion, endTurn } from "./turns.ts";
 import { addEarlierPage, applyUpdate } from "./updates.ts";
@@ -86,6 +86,7 @@ const handlers: Handlers = {
   "earlier-failed": failEarlier,
   "turn-end": endTurn,
   "memory-undone": (state, { callId }) => ({ ...state, undoneMemory: [...state.undoneMemory, callId] }),
+  reviewed: decideEdits,
   interrupted: (state) => ({ ...state, isInterrupted: true }),
   rewind: (state, { position }, at) => rewindTo(state, position, at),
   "restore-preview": previewRestore,

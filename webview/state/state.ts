@@ -68,6 +68,8 @@ export type ToolEntry = {
   readonly isRejected: boolean;
   /** The tool's name; undefined when the agent does not name it. */
   readonly name: string | undefined;
+  /** Decisions on its edits, by path. An undo that no redo can end is discarded. */
+  readonly decisions: Readonly<Record<string, "kept" | "undone" | "discarded">>;
   /** Tasks of a delegation; undefined for any other call. */
   readonly tasks: readonly HermesTask[] | undefined;
 };

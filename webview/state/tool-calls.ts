@@ -1,5 +1,6 @@
 /** Tool calls and the terminals in their cards. An update holds only the changed fields of a call. */
 import type { ToolCallUpdate } from "@zed-industries/agent-client-protocol";
+import type { PanelEvent } from "../../agent-core/protocol/panel-events.ts";
 import { ourMeta } from "./agent-meta.ts";
 import { cancelTasks, newTasks, taskNews } from "./delegation.ts";
 import { findNested, mapNested, withNested } from "./nested-calls.ts";
@@ -61,8 +62,34 @@ function newCard({ nextKey, running }: PanelState, { toolCallId }: ToolCallUpdat
     waiting: false,
     isRejected: false,
     name: undefined,
+    decisions: {},
     tasks: undefined,
   };
+}
+
+/** Notes the user's decision in the cards of the edits that it is about. */
+export function decideEdits(state: PanelState, event: Extract<PanelEvent, { kind: "reviewed" }>): PanelState {
+  const decide = <T extends Entry>(entry: T): T => (entry.type === "tool" ? decided(entry, event) : entry) as T;
+  return { ...state, entries: state.entries.map(decide), nestedCalls: mapNested(state.nestedCalls, decide) };
+}
+
+function decided(card: ToolEntry, { path, outcome }: Extract<PanelEvent, { kind: "reviewed" }>): ToolEntry {
+  const known = card.decisions[path];
+  const isEdited = card.status === "completed" && pathsOf(card).includes(path);
+  if (!isEdited || (known === undefined ? outcome === "redone" : known !== "undone")) return card;
+  const { [path]: _, ...others } = card.decisions;
+  if (outcome === "redone") return { ...card, decisions: others };
+  return { ...card, decisions: { ...others, [path]: known === undefined ? outcome : "discarded" } };
+}
+
+function pathsOf({ content }: ToolEntry): readonly string[] {
+  return content.flatMap((part) => (part.type === "diff" ? [part.path] : []));
+}
+
+/** True after the undo of all its edits. */
+export function isUndone(card: ToolEntry): boolean {
+  const paths = pathsOf(card);
+  return paths.length > 0 && paths.every((path) => /undone|discarded/.test(card.decisions[path] ?? ""));
 }
 
 /** Without effect when the call is not in the list. */

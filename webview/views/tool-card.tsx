@@ -10,7 +10,7 @@ import { fieldsOf, ourMeta } from "../state/agent-meta.ts";
 import { partsOf } from "../state/nested-calls.ts";
 import type { CallParent, ToolEntry, ToolStatus } from "../state/state.ts";
 import { appendText, emptyText } from "../state/streamed-text.ts";
-import { isUnfinished } from "../state/tool-calls.ts";
+import { isUndone, isUnfinished } from "../state/tool-calls.ts";
 import { t } from "../texts.ts";
 import { TaskList } from "./delegation/task-list.tsx";
 import { Fold } from "./fold.tsx";
@@ -64,6 +64,7 @@ export const ToolCard = memo(function ToolCard({ entry, isNested = false }: Tool
       {durationMs !== undefined && durationMs >= SHOWN_DURATION_MS && (
         <span class="tool-time">{formatDuration(durationMs)}</span>
       )}
+      {isUndone(entry) && <span class="memory-undone">{t("Undone")}</span>}
       <StatusIcon entry={entry} />
       <span class="visually-hidden">{entry.waiting ? t("waiting for permission") : label}</span>
     </>
@@ -237,9 +238,11 @@ export function MemoryUndo({ callId }: { readonly callId: string }) {
   );
 }
 
-function StatusIcon({ entry: { status, waiting, isRejected, tasks } }: { readonly entry: ToolEntry }) {
+function StatusIcon({ entry }: { readonly entry: ToolEntry }) {
+  const { status, waiting, isRejected, tasks } = entry;
   if (waiting) return <Icon name="bell-dot" />;
   if (status === "failed" && isRejected) return <Icon name="circle-slash" />;
+  if (isUndone(entry)) return <Icon name="discard" />;
   switch (status) {
     case "pending":
     case "in_progress":

@@ -1,8 +1,9 @@
 import type { SessionUpdate } from "@zed-industries/agent-client-protocol";
 import { expect, test } from "vitest";
 import { checkedRecord } from "../../../agent-core/protocol/update-meta.ts";
-import { reduce } from "../../../webview/state/reduce.ts";
+import { reduce, reduceAll, type StateEvent } from "../../../webview/state/reduce.ts";
 import { emptyState, type PanelState } from "../../../webview/state/state.ts";
+import { isUndone } from "../../../webview/state/tool-calls.ts";
 
 const play = (...updates: readonly SessionUpdate[]): PanelState =>
   updates.reduce((state, update) => reduce(state, { kind: "update", update: checkedRecord(update) }, 0), emptyState);
@@ -112,4 +113,28 @@ test("a notice about the memory names the call that can be undone, and an undo i
   expect(state.entries).toMatchObject([{ type: "notice", memoryCall: "c1" }]);
   expect(play({ ...notice, _meta: { hermes: { memoryCall: 1 } } }).entries[0]).not.toHaveProperty("memoryCall");
   expect(reduce(state, { kind: "memory-undone", callId: "c1" }, 0).undoneMemory).toEqual(["c1"]);
+});
+
+test("a decision about edits marks the cards that it is about, and no later decision changes earlier ones", () => {
+  const edits = (...paths: readonly string[]) =>
+    paths.map((path) => ({ type: "diff" as const, path, oldText: "a", newText: "b" }));
+  const call = (toolCallId: string, ...paths: readonly string[]): StateEvent => ({
+    kind: "update",
+    update: { sessionUpdate: "tool_call", toolCallId, title: "", status: "completed", content: edits(...paths) },
+  });
+  const decide = (outcome: "kept" | "undone" | "redone", path: string): StateEvent => ({
+    kind: "reviewed",
+    path,
+    outcome,
+  });
+  const marks = (...events: readonly StateEvent[]) =>
+    reduceAll(emptyState, events, 0).entries.map((entry) => entry.type === "tool" && isUndone(entry));
+  const both = [call("c1", "/w/a"), call("c2", "/w/a", "/w/b")];
+  expect(marks(...both, decide("undone", "/w/a"))).toEqual([true, false]);
+  const undone = [...both, decide("undone", "/w/b"), decide("undone", "/w/a")];
+  expect(marks(...undone)).toEqual([true, true]);
+  expect(marks(...undone, decide("redone", "/w/a"))).toEqual([false, false]);
+  const again = [...undone, call("c3", "/w/a"), decide("undone", "/w/a"), decide("redone", "/w/a")];
+  expect(marks(...again)).toEqual([true, true, false]);
+  expect(marks(call("c1", "/w/a"), decide("kept", "/w/a"), decide("undone", "/w/a"))).toEqual([false]);
 });
