@@ -55,17 +55,9 @@ export class SessionListChanges implements vscode.Disposable {
   /** A session was added, renamed or deleted. */
   readonly onDidChange = this.#changed.event;
 
-  building(building: HermesBuilding): void {
-    this.#building.fire(building);
-  }
-
-  importing(progress: HermesBuilding): void {
-    this.#importing.fire(progress);
-  }
-
-  changed(): void {
-    this.#changed.fire();
-  }
+  readonly building = (progress: HermesBuilding): void => this.#building.fire(progress);
+  readonly importing = (progress: HermesBuilding): void => this.#importing.fire(progress);
+  readonly changed = (): void => this.#changed.fire();
 
   dispose(): void {
     for (const one of [this.#building, this.#importing, this.#changed, this.#subscription]) one.dispose();

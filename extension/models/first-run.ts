@@ -18,24 +18,18 @@ type FirstRunParts = {
 };
 
 export class FirstRun {
-  readonly #worker: AgentWorker;
-  readonly #panels: Panels;
-  readonly #lastModel: LastModel;
-  readonly #keys: KeyStore;
+  readonly #parts: FirstRunParts;
 
-  constructor({ worker, panels, lastModel, keys }: FirstRunParts) {
-    this.#worker = worker;
-    this.#panels = panels;
-    this.#lastModel = lastModel;
-    this.#keys = keys;
+  constructor(parts: FirstRunParts) {
+    this.#parts = parts;
   }
 
   /** Shows the page when no model is configured or chosen, or the key of the chosen one is lost. */
   async begin(): Promise<void> {
-    const { chosen } = this.#lastModel;
-    const lostKeys = await this.#keys.lost();
+    const { chosen } = this.#parts.lastModel;
+    const lostKeys = await this.#parts.keys.lost();
     if (chosen !== undefined && lostKeys.length === 0) return;
-    const found = await providersOf(this.#worker);
+    const found = await providersOf(this.#parts.worker);
     const provider = chosen?.split(":", 1)[0] ?? vscode.workspace.getConfiguration("hermes").get("provider");
     const lost = found.providers.find(
       ({ name, keyVariable, hasKey }) => name === provider && lostKeys.includes(keyVariable) && !hasKey,
@@ -45,20 +39,20 @@ export class FirstRun {
 
   /** Shows the page at the user's request. */
   async open(): Promise<void> {
-    await this.#show(await providersOf(this.#worker), true);
+    await this.#show(await providersOf(this.#parts.worker), true);
   }
 
   /** The user writes to a model that was found, instead of choosing it: the page does not come back. */
   async accept(choice: string | undefined): Promise<void> {
-    if (this.#panels.facts.setup === null || choice === undefined || choice === OFFLINE) return;
-    this.#panels.setFacts({ setup: null });
-    await this.#lastModel.remember(choice);
+    if (this.#parts.panels.facts.setup === null || choice === undefined || choice === OFFLINE) return;
+    this.#parts.panels.setFacts({ setup: null });
+    await this.#parts.lastModel.remember(choice);
   }
 
   /** A model is set up. The user who saw the page continues in the composer. */
   async close(): Promise<void> {
-    if (this.#panels.facts.setup === null) return;
-    this.#panels.setFacts({ setup: null });
+    if (this.#parts.panels.facts.setup === null) return;
+    this.#parts.panels.setFacts({ setup: null });
     await vscode.commands.executeCommand("hermes.focusChat");
   }
 
@@ -69,10 +63,10 @@ export class FirstRun {
     lost?: HermesProvider,
   ): Promise<void> {
     const keys = providers.map(({ name, title, hasKey }) => ({ provider: name, title, hasKey }));
-    const keyPlace = await this.#keys.placeText(keyFile);
+    const keyPlace = await this.#parts.keys.placeText(keyFile);
     const forgotten = lost && { lost: { provider: lost.name, title: lost.configured?.title ?? lost.title } };
-    this.#panels.setFacts({ setup: { offers, keys, keyPlace, canClose, ...forgotten } });
-    this.#panels.command({ kind: "show-setup" });
+    this.#parts.panels.setFacts({ setup: { offers, keys, keyPlace, canClose, ...forgotten } });
+    this.#parts.panels.command({ kind: "show-setup" });
   }
 }
 

@@ -14,11 +14,15 @@ import { usePanel } from "./panel-context.ts";
 
 type ItemProps = { readonly item: HermesExtensionItem };
 
+type Way = { readonly icon: string; readonly label: string; readonly run: (panel: Panel) => void };
+
 type Group = {
   readonly kind: HermesExtensionItem["kind"];
   readonly title: string;
   /** Shown while the group is empty. */
   readonly about: string;
+  /** Way to more items. */
+  readonly add?: Way;
   readonly places: readonly { readonly place: ExtensionPlace; readonly label: string }[];
 };
 
@@ -31,6 +35,7 @@ const GROUPS: readonly Group[] = [
     about: t(
       "MCP servers give the agent tools of other programs, for example an issue tracker. Those of VS Code are used as well.",
     ),
+    add: { icon: "add", label: t("Add MCP Server…"), run: ({ post }) => post({ type: "add-server" }) },
     places: [CONFIG, { place: "workspaceServers", label: ".mcp.json" }],
   },
   {
@@ -55,6 +60,15 @@ const GROUPS: readonly Group[] = [
     about: t(
       "Skills are instructions that the agent reads when a task needs them. Put each one into its own folder in the skills folder, with a file SKILL.md.",
     ),
+    // The agent answers a search in the conversation, and shows each skill before it installs it.
+    add: {
+      icon: "search",
+      label: t("Find Skills…"),
+      run: (panel) => {
+        panel.closeExtensions();
+        panel.compose("/skills search ");
+      },
+    },
     places: [{ place: "skills", label: t("Skills Folder") }],
   },
   {
@@ -66,21 +80,6 @@ const GROUPS: readonly Group[] = [
     places: [],
   },
 ];
-
-type Way = { readonly icon: string; readonly label: string; readonly run: (panel: Panel) => void };
-
-/** Ways to more items. The agent answers a search in the conversation, and shows each skill before it installs it. */
-const ADD: Partial<Record<Group["kind"], Way>> = {
-  mcp: { icon: "add", label: t("Add MCP Server…"), run: ({ post }) => post({ type: "add-server" }) },
-  skill: {
-    icon: "search",
-    label: t("Find Skills…"),
-    run: (panel) => {
-      panel.closeExtensions();
-      panel.compose("/skills search ");
-    },
-  },
-};
 
 export function ExtensionsPage() {
   const panel = usePanel();
@@ -110,7 +109,7 @@ function GroupView({ group, items }: { readonly group: Group; readonly items: re
   const panel = usePanel();
   const { post } = panel;
   const headingId = `extensions-${group.kind}`;
-  const way = ADD[group.kind];
+  const { add: way } = group;
   const add = way !== undefined && (
     <Button onClick={() => way.run(panel)}>
       <Icon name={way.icon} /> {way.label}

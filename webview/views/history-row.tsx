@@ -6,7 +6,7 @@ import type { HistoryItem } from "../../agent-core/protocol/panel-events.ts";
 import type { HermesShelf } from "../../agent-core/protocol/sessions.ts";
 import { t } from "../texts.ts";
 import { formatCost, shortTime } from "./format.ts";
-import { Button, Icon, IconButton } from "./icon.tsx";
+import { Button, Icon, type IconAction, IconButton, IconButtons } from "./icon.tsx";
 import { onKeys } from "./keys.ts";
 import { usePanel } from "./panel-context.ts";
 
@@ -170,7 +170,7 @@ function Actions(props: ActionsProps) {
   const [isMore, setMore] = useState(false);
   return (
     <span class="history-actions">
-      {isMore ? <RareActions {...props} /> : <CommonActions {...props} />}
+      <IconButtons key={isMore} of={isMore ? rareActions(props) : commonActions(props)} />
       <IconButton
         icon={isMore ? "chevron-left" : "ellipsis"}
         name={isMore ? t("Fewer Actions for {0}", props.item.title) : t("More Actions for {0}", props.item.title)}
@@ -181,53 +181,29 @@ function Actions(props: ActionsProps) {
   );
 }
 
-function CommonActions({ item: { sessionId, title, shelf }, onShelve, onDelete }: ActionsProps) {
-  const { post } = usePanel();
-  const [isPinned, isArchived] = [shelf === "pinned", shelf === "archived"];
-  return (
-    <>
-      <IconButton
-        icon={isPinned ? "pinned" : "pin"}
-        name={isPinned ? t("Unpin {0}", title) : t("Pin {0}", title)}
-        title={isPinned ? t("Unpin (P)") : t("Pin (P)")}
-        act={() => onShelve("pinned")}
-      />
-      <IconButton
-        icon={isArchived ? "inbox" : "archive"}
-        name={isArchived ? t("Unarchive {0}", title) : t("Archive {0}", title)}
-        title={isArchived ? t("Unarchive (E)") : t("Archive (E)")}
-        act={() => onShelve("archived")}
-      />
-      <IconButton
-        icon="multiple-windows"
-        name={t("Open {0} in an Editor Tab", title)}
-        title={t("Open in an Editor Tab")}
-        act={() => post({ type: "session-open-tab", sessionId })}
-      />
-      <IconButton icon="trash" name={t("Delete {0}", title)} title={t("Delete…")} act={onDelete} />
-    </>
-  );
+function commonActions({ item: { sessionId, title, shelf }, onShelve, onDelete }: ActionsProps): readonly IconAction[] {
+  const [pin, archive] = [() => onShelve("pinned"), () => onShelve("archived")];
+  return [
+    shelf === "pinned"
+      ? ["pinned", t("Unpin {0}", title), t("Unpin (P)"), pin]
+      : ["pin", t("Pin {0}", title), t("Pin (P)"), pin],
+    shelf === "archived"
+      ? ["inbox", t("Unarchive {0}", title), t("Unarchive (E)"), archive]
+      : ["archive", t("Archive {0}", title), t("Archive (E)"), archive],
+    ["multiple-windows", t("Open {0} in an Editor Tab", title), IN_TAB, { type: "session-open-tab", sessionId }],
+    ["trash", t("Delete {0}", title), t("Delete…"), onDelete],
+  ];
 }
 
-function RareActions({ item: { sessionId, title }, onRename }: ActionsProps) {
-  const { post } = usePanel();
-  return (
-    <>
-      <IconButton icon="edit" name={t("Rename {0}", title)} title={t("Rename (F2)")} act={onRename} />
-      <IconButton
-        icon="repo-forked"
-        name={t("Fork {0}", title)}
-        title={t("Fork: a new session that begins with this one")}
-        act={() => post({ type: "session-fork", sessionId })}
-      />
-      <IconButton
-        icon="save-as"
-        name={t("Export {0}", title)}
-        title={t("Export…")}
-        act={() => post({ type: "session-export", sessionId })}
-      />
-    </>
-  );
+const IN_TAB = t("Open in an Editor Tab");
+const FORK = t("Fork: a new session that begins with this one");
+
+function rareActions({ item: { sessionId, title }, onRename }: ActionsProps): readonly IconAction[] {
+  return [
+    ["edit", t("Rename {0}", title), t("Rename (F2)"), onRename],
+    ["repo-forked", t("Fork {0}", title), FORK, { type: "session-fork", sessionId }],
+    ["save-as", t("Export {0}", title), t("Export…"), { type: "session-export", sessionId }],
+  ];
 }
 
 function Renaming({ item: { sessionId, title }, onDone }: StageProps) {

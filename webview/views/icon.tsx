@@ -1,6 +1,8 @@
 /** Icons of VS Code's icon font, and buttons with a text or only an icon. */
 import type { JSX } from "preact";
+import type { PanelMessage } from "../../agent-core/protocol/panel-messages.ts";
 import { t } from "../texts.ts";
+import { usePanel } from "./panel-context.ts";
 
 export function Icon({ name, spin = false }: { readonly name: string; readonly spin?: boolean }) {
   return <span class={`codicon codicon-${name}${spin ? " codicon-modifier-spin" : ""}`} aria-hidden="true" />;
@@ -32,6 +34,22 @@ export function IconButton({ icon, name, title, act, class: own = "" }: IconButt
       <Icon name={icon} />
     </button>
   );
+}
+
+/** Icon, label, title, and the effect: a message to the host, or a call. */
+export type IconAction = readonly [
+  icon: string,
+  name: string,
+  title: string,
+  act: PanelMessage | IconButtonProps["act"],
+];
+
+export function IconButtons({ of }: { readonly of: readonly IconAction[] }) {
+  const { post } = usePanel();
+  const button = ([icon, name, title, act]: IconAction, index: number) => (
+    <IconButton key={index} {...{ icon, name, title }} act={typeof act === "function" ? act : () => post(act)} />
+  );
+  return <>{of.map(button)}</>;
 }
 
 /** Leads from a page to the conversation. */

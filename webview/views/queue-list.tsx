@@ -7,7 +7,7 @@ import { type Draft, isSendable, shortLabel } from "../state/attachments.ts";
 import { t } from "../texts.ts";
 import { DraftEditor } from "./composer/draft-field.tsx";
 import { useFocusKept } from "./focus-kept.ts";
-import { Icon, IconButton } from "./icon.tsx";
+import { Icon, IconButton, IconButtons } from "./icon.tsx";
 import { onKeys } from "./keys.ts";
 import { usePanel } from "./panel-context.ts";
 
@@ -112,38 +112,26 @@ function Grip({ id, index }: { readonly id: string; readonly index: number }) {
   );
 }
 
+const INTERRUPT = t("Stop the Running Turn and Send This Instead");
+
 function Actions({ id }: { readonly id: string }) {
-  const { store, post } = usePanel();
-  const { running, isForeign } = store.shown.value;
+  const { running, isForeign } = usePanel().store.shown.value;
+  const sendTitle = running ? t("Send Now: the agent reads it after the current step") : t("Send");
   return (
     <>
       {(!running || !isForeign) && (
-        <IconButton
-          icon="arrow-up"
-          name={t("Send Queued Message Now")}
-          title={running ? t("Send Now: the agent reads it after the current step") : t("Send")}
-          act={() => post({ type: "queue-send", id })}
-        />
+        <IconButtons of={[["arrow-up", t("Send Queued Message Now"), sendTitle, { type: "queue-send", id }]]} />
       )}
       {running && (
-        <IconButton
-          icon="stop-circle"
-          name={t("Stop and Send Queued Message")}
-          title={t("Stop the Running Turn and Send This Instead")}
-          act={() => post({ type: "queue-interrupt", id })}
+        <IconButtons
+          of={[["stop-circle", t("Stop and Send Queued Message"), INTERRUPT, { type: "queue-interrupt", id }]]}
         />
       )}
-      <IconButton
-        icon="edit"
-        name={t("Edit Queued Message")}
-        title={t("Edit")}
-        act={() => post({ type: "queue-hold", id })}
-      />
-      <IconButton
-        icon="close"
-        name={t("Remove Queued Message")}
-        title={t("Remove")}
-        act={() => post({ type: "queue-remove", id })}
+      <IconButtons
+        of={[
+          ["edit", t("Edit Queued Message"), t("Edit"), { type: "queue-hold", id }],
+          ["close", t("Remove Queued Message"), t("Remove"), { type: "queue-remove", id }],
+        ]}
       />
     </>
   );

@@ -7,7 +7,7 @@ import type { TextEntry, TurnEndEntry } from "../../state/state.ts";
 import { wholeText } from "../../state/streamed-text.ts";
 import { lastTurn } from "../../state/turns.ts";
 import { t } from "../../texts.ts";
-import { Button, Icon, IconButton } from "../icon.tsx";
+import { Button, Icon, type IconAction, IconButtons } from "../icon.tsx";
 import { usePanel } from "../panel-context.ts";
 
 /** Prompt that continues a turn whose answer or tool calls have already done some of the work. */
@@ -82,6 +82,11 @@ export function TurnEnd({ entry }: { readonly entry: TurnEndEntry }) {
   );
 }
 
+const AGAIN = [
+  [send, "refresh", t("Try Again"), t("Try Again: replaces this turn")],
+  [choose, "arrow-swap", t("Try Again with Another Model"), t("Try Again with Another Model: replaces this turn")],
+] as const;
+
 /** Actions on an answer. The last one can be tried again, with this model or another. */
 export function AnswerActions({ entry }: { readonly entry: TextEntry }) {
   const panel = usePanel();
@@ -95,28 +100,12 @@ export function AnswerActions({ entry }: { readonly entry: TextEntry }) {
   };
   return (
     <div class={isLast ? "answer-actions" : "message-actions"}>
-      <IconButton
-        icon={isCopied ? "check" : "copy"}
-        name={t("Copy Answer")}
-        title={t("Copy Answer as Markdown")}
-        act={copy}
+      <IconButtons
+        of={[
+          [isCopied ? "check" : "copy", t("Copy Answer"), t("Copy Answer as Markdown"), copy],
+          ...(isLast ? AGAIN.map(([act, ...look]): IconAction => [...look, () => act(panel, lastPrompt(panel))]) : []),
+        ]}
       />
-      {isLast && (
-        <>
-          <IconButton
-            icon="refresh"
-            name={t("Try Again")}
-            title={t("Try Again: replaces this turn")}
-            act={() => send(panel, lastPrompt(panel))}
-          />
-          <IconButton
-            icon="arrow-swap"
-            name={t("Try Again with Another Model")}
-            title={t("Try Again with Another Model: replaces this turn")}
-            act={() => choose(panel, lastPrompt(panel))}
-          />
-        </>
-      )}
     </div>
   );
 }

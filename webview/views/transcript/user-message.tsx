@@ -9,7 +9,7 @@ import { t } from "../../texts.ts";
 import { ChipRow } from "../composer/chips.tsx";
 import { DraftEditor } from "../composer/draft-field.tsx";
 import { useOpen } from "../fold.tsx";
-import { Button, Icon, IconButton } from "../icon.tsx";
+import { Button, Icon, IconButtons } from "../icon.tsx";
 import { usePanel } from "../panel-context.ts";
 import { RestoreCard, RestoreFiles, useRestorePreview } from "./restore-card.tsx";
 
@@ -194,36 +194,23 @@ type ActionsProps = {
   readonly onResend: () => void;
 };
 
-function Actions({ position, message: { text, attachments }, onEdit, onResend }: ActionsProps) {
-  const { store, post } = usePanel();
+const FORK = t("Fork: a new session with everything before this message");
+const RESTORE = t("Restore to Here: files, conversation or both, after a preview");
+
+function Actions({ position, message, onEdit, onResend }: ActionsProps) {
+  const { store } = usePanel();
   const running = useMemo(() => store.select((state) => state.running), [store]);
   // A running turn builds on the message.
   if (running.value) return null;
   return (
     <div class="message-actions">
-      <IconButton
-        icon="edit"
-        name={t("Edit Message and Send It Again")}
-        title={t("Edit and Send Again")}
-        act={onEdit}
-      />
-      <IconButton
-        icon="refresh"
-        name={t("Send Message Again")}
-        title={t("Send Again: removes everything after this message")}
-        act={onResend}
-      />
-      <IconButton
-        icon="repo-forked"
-        name={t("Fork the Session Before This Message")}
-        title={t("Fork: a new session with everything before this message")}
-        act={() => post({ type: "fork-here", position, text, attachments })}
-      />
-      <IconButton
-        icon="history"
-        name={t("Restore to Here")}
-        title={t("Restore to Here: files, conversation or both, after a preview")}
-        act={() => post({ type: "restore-preview", position })}
+      <IconButtons
+        of={[
+          ["edit", t("Edit Message and Send It Again"), t("Edit and Send Again"), onEdit],
+          ["refresh", t("Send Message Again"), t("Send Again: removes everything after this message"), onResend],
+          ["repo-forked", t("Fork the Session Before This Message"), FORK, { type: "fork-here", position, ...message }],
+          ["history", t("Restore to Here"), RESTORE, { type: "restore-preview", position }],
+        ]}
       />
     </div>
   );
