@@ -65,7 +65,7 @@ async function readFile(file: File, seesPictures: boolean): Promise<Attachment |
   if (text !== undefined) return { kind: "text", label: labelOf(name), text };
   return refused(
     name,
-    t('it is neither a picture nor a short text. Add it by "@", then "Files and pictures from disk"'),
+    t('it is neither a picture nor a short text. Add it by "@", then "Files and Pictures from Disk"'),
   );
 }
 

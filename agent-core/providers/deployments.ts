@@ -167,7 +167,7 @@ export const llamacpp: Deployment = {
 };
 
 /** Any other endpoint. The user sets its address. */
-export const custom: Deployment = { name: "custom", title: "Other endpoint", mode: "chat_completions", hosts: [] };
+export const custom: Deployment = { name: "custom", title: "Other Endpoint", mode: "chat_completions", hosts: [] };
 
 /** The built-in interpreter, without a network. */
 export const offline: Deployment = {

@@ -38,7 +38,8 @@ export function faultMessage(facts: FaultFacts): string {
   const who = redact(endpointName(endpoint), [endpoint.apiKey]);
   const code = status === undefined ? "" : ` (${status})`;
   const detail = quotedDetail(facts);
-  const place = URL.canParse(endpoint.baseUrl ?? "") ? ` at ${new URL(endpoint.baseUrl ?? "").origin}` : "";
+  const url = URL.parse(endpoint.baseUrl ?? "");
+  const place = url === null || url.host === endpointName(endpoint) ? "" : ` at ${url.origin}`;
   switch (facts.kind) {
     case "authentication":
       return endpoint.apiKey === undefined

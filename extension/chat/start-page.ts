@@ -5,9 +5,7 @@ import type { StartPage as StartPageContents, Suggestion } from "../../agent-cor
 import { reviewPrompt } from "../commands/action-prompts.ts";
 import { type GitRepository, openRepositories } from "../commands/git-repository.ts";
 import { readText } from "../documents/read-text.ts";
-import type { FirstRun } from "../models/first-run.ts";
-import type { Panels } from "./panels.ts";
-import type { SessionHistory } from "./session-history.ts";
+import type { Services } from "../services.ts";
 
 const RECENT_SESSIONS = 3;
 const MAX_SUGGESTIONS = 3;
@@ -21,27 +19,25 @@ const TEST_FILES = ["Cargo.toml", "go.mod", "pyproject.toml", "pytest.ini", "tox
 /** Value of the script `test` that `npm init` writes. */
 const NO_TESTS = /no test specified/;
 
+type Parts = Pick<Services, "history" | "panels" | "firstRun">;
+
 export class StartPage implements vscode.Disposable {
-  readonly #history: SessionHistory;
-  readonly #panels: Panels;
-  readonly #firstRun: FirstRun;
+  readonly #parts: Parts;
   readonly #subscription: vscode.Disposable;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(history: SessionHistory, panels: Panels, firstRun: FirstRun) {
-    this.#history = history;
-    this.#panels = panels;
-    this.#firstRun = firstRun;
+  constructor(parts: Parts) {
+    this.#parts = parts;
     this.#subscription = vscode.Disposable.from(
       vscode.languages.onDidChangeDiagnostics(() => this.#schedule()),
-      panels.onDidChangeSight(() => this.#schedule()),
+      parts.panels.onDidChangeSight(() => this.#schedule()),
     );
   }
 
   /** A session has begun. Without a model the panel shows the page that sets one up, never an example before it. */
   async begin(): Promise<void> {
-    await this.#firstRun.begin();
-    const sessions = await this.#history.recent();
+    await this.#parts.firstRun.begin();
+    const sessions = await this.#parts.history.recent();
     const recent = sessions.filter(({ isCurrent, messages }) => !isCurrent && messages !== 0);
     this.#show({ recent: recent.slice(0, RECENT_SESSIONS), ...(await workspaceContents()) });
   }
@@ -52,7 +48,7 @@ export class StartPage implements vscode.Disposable {
   }
 
   #schedule(): void {
-    if (this.#panels.facts.start === null || this.#timer !== undefined) return;
+    if (this.#parts.panels.facts.start === null || this.#timer !== undefined) return;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
       void this.#refresh();
@@ -61,12 +57,13 @@ export class StartPage implements vscode.Disposable {
 
   async #refresh(): Promise<void> {
     const fresh = await workspaceContents();
-    const { start } = this.#panels.facts;
+    const { start } = this.#parts.panels.facts;
     if (start !== null) this.#show({ ...start, ...fresh });
   }
 
   #show(start: StartPageContents): void {
-    if (JSON.stringify(start) !== JSON.stringify(this.#panels.facts.start)) this.#panels.setFacts({ start });
+    if (JSON.stringify(start) !== JSON.stringify(this.#parts.panels.facts.start))
+      this.#parts.panels.setFacts({ start });
   }
 }
 

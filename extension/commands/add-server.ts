@@ -38,7 +38,7 @@ type Choice = vscode.QuickPickItem & { readonly make: () => Promise<ServerDefini
 async function chooseDefinition(): Promise<ServerDefinition | undefined> {
   const choices: readonly Choice[] = [
     {
-      label: `$(terminal) ${vscode.l10n.t("A command")}`,
+      label: `$(terminal) ${vscode.l10n.t("A Command")}`,
       make: async () => {
         const line = await ask(vscode.l10n.t("Command with its arguments"), "");
         const [command, ...args] = commandWords(line ?? "");
@@ -47,7 +47,7 @@ async function chooseDefinition(): Promise<ServerDefinition | undefined> {
       },
     },
     {
-      label: `$(globe) ${vscode.l10n.t("An address")}`,
+      label: `$(globe) ${vscode.l10n.t("An Address")}`,
       make: async () => {
         const url = await ask(vscode.l10n.t("Address of the server"), "https://");
         if (!url || !URL.canParse(url)) return undefined;
@@ -56,7 +56,7 @@ async function chooseDefinition(): Promise<ServerDefinition | undefined> {
       },
     },
     {
-      label: `$(clippy) ${vscode.l10n.t("The JSON in the clipboard")}`,
+      label: `$(clippy) ${vscode.l10n.t("The JSON in the Clipboard")}`,
       detail: vscode.l10n.t("server.json of the MCP registry, mcp.json of VS Code, or mcpServers of another agent"),
       make: async () => {
         const found = definitionsIn(await vscode.env.clipboard.readText());

@@ -181,7 +181,7 @@ const REVOKE: vscode.QuickInputButton = {
 };
 const SETTINGS: vscode.QuickInputButton = {
   iconPath: new vscode.ThemeIcon("gear"),
-  tooltip: vscode.l10n.t("Edit the list in the settings"),
+  tooltip: vscode.l10n.t("Edit the List in the Settings"),
 };
 const LASTING = { session: vscode.l10n.t("This session"), always: vscode.l10n.t("Always") } as const;
 

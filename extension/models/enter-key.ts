@@ -174,7 +174,7 @@ async function pickProvider(providers: readonly HermesProvider[]): Promise<Herme
 
 async function askAddress(value: string): Promise<string | undefined> {
   const address = await vscode.window.showInputBox({
-    title: vscode.l10n.t("Hermes: address of the endpoint"),
+    title: vscode.l10n.t("Hermes: Address of the Endpoint"),
     prompt: vscode.l10n.t("Base URL of an OpenAI-compatible API"),
     placeHolder: "http://127.0.0.1:8000/v1",
     value,
@@ -236,7 +236,7 @@ async function askOnce(
   const place = await services.keys.placeText(keyFile);
   const prompt = [...lost, place, ...where, ...(mayBeEmpty ? [hint] : [])];
   const typed = await vscode.window.showInputBox({
-    title: vscode.l10n.t("Hermes: key for {0}", title),
+    title: vscode.l10n.t("Hermes: Key for {0}", title),
     prompt: prompt.join(" "),
     password: true,
     ignoreFocusOut: true,

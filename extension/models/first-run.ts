@@ -73,6 +73,6 @@ export class FirstRun {
 /** Providers with their names in the language of VS Code; the agent's texts are English. */
 export async function providersOf(worker: Pick<AgentWorker, "agent">): Promise<HermesProviders> {
   const found = await call(await worker.agent(), settingsMethods.providers, {});
-  const named = (one: HermesProvider) => (one.needsAddress ? { ...one, title: vscode.l10n.t("Other endpoint") } : one);
+  const named = (one: HermesProvider) => (one.needsAddress ? { ...one, title: vscode.l10n.t("Other Endpoint") } : one);
   return { ...found, providers: found.providers.map(named) };
 }

@@ -106,11 +106,8 @@ export class Review implements vscode.Disposable {
   async redo(): Promise<void> {
     const texts = this.#undone;
     this.#undone = [];
-    const redo = async (text: ReviewedText): Promise<void> => {
-      await this.#applied.redoFile(text);
-      this.#settle(appliedUri(text.path, text.isGone), "redone");
-    };
-    await all(texts.map(redo));
+    const settle = ({ path, isGone }: ReviewedText): void => this.#settle(appliedUri(path, isGone), "redone");
+    await all(texts.map((text) => this.#applied.redoFile(text).then(() => settle(text))));
   }
 
   async #undo(uri: vscode.Uri, hunk?: Hunk): Promise<void> {

@@ -100,8 +100,8 @@ test("a new user chooses a model in the session, and asks", async () => {
   terminal.type("/setup");
   await terminal.until("→ setup");
   terminal.type(ENTER);
-  await terminal.until(/\d+ {2}Other endpoint/);
-  const [, number = ""] = /(\d+) {2}Other endpoint/.exec(terminal.text) ?? [];
+  await terminal.until(/\d+ {2}Other Endpoint/);
+  const [, number = ""] = /(\d+) {2}Other Endpoint/.exec(terminal.text) ?? [];
   for (const [question, answer] of [
     [/1-\d+: /, number],
     ["Base URL, such", model.baseUrl],

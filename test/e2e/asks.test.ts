@@ -100,7 +100,7 @@ describe("permissions, questions, stop and restart", () => {
     const row = `rm c.txt in ${realpathSync(window.workspace)}`;
     await window.runCommand("Hermes: Manage Grants…");
     await window.quickInput.getByText(row).waitFor();
-    await window.quickInput.getByRole("button", { name: "Edit the list in the settings" }).click();
+    await window.quickInput.getByRole("button", { name: "Edit the List in the Settings" }).click();
     const setting = window.page.locator(".settings-editor .setting-item-contents", { hasText: "Commands: Allow" });
     await setting.getByText(row).waitFor();
     await window.picture("allow-list");

@@ -40,10 +40,10 @@ describe("keys and models in VS Code", () => {
 
   test("a command shows the first page again; a refused key is reported and not kept", async () => {
     await window.runCommand("Hermes: Set Up a Model");
-    await card(/^Other endpoint/).click();
+    await card(/^Other Endpoint/).click();
     const input = window.quickInput.locator("input").first();
     const title = window.quickInput.locator(".quick-input-title");
-    await expect.poll(() => title.textContent()).toContain("address of the endpoint");
+    await expect.poll(() => title.textContent()).toContain("Address of the Endpoint");
     await input.fill(model.baseUrl);
     await input.press("Enter");
     await expect.poll(() => title.textContent()).toContain(`key for ${host()}`);

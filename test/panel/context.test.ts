@@ -267,7 +267,7 @@ describe("context of a message", () => {
     await list().getByText("a.ts").click();
     expect(await composer().inputValue()).toBe("why ");
     await composer().fill("@");
-    await list().getByText("Files and pictures from disk…").click();
+    await list().getByText("Files and Pictures from Disk…").click();
     await expect.poll(() => posted("attach-pick").length).toBe(1);
     expect(await composer().inputValue()).toBe("");
   });

@@ -90,7 +90,7 @@ describe("next steps in the panel", () => {
   test("controls of the browser are drawn for the theme", async () => {
     const schemes: Record<string, string> = {};
     await panel().tell({ type: "command", id: "c0", command: { kind: "show-sessions" } });
-    const box = panel().page.getByRole("checkbox", { name: "All folders" });
+    const box = panel().page.getByRole("checkbox", { name: "All Folders" });
     for (const theme of ["light", "dark", "high-contrast", "high-contrast-light"] as const) {
       await panel().setTheme(theme);
       schemes[theme] = await box.evaluate(SCHEME);
@@ -223,7 +223,7 @@ describe("next steps in the panel", () => {
   });
 
   test("the page that sets up a model leads to a real one first", async () => {
-    const keys = ["OpenAI", "OpenRouter", "Anthropic", "Other endpoint"].map((title) => ({
+    const keys = ["OpenAI", "OpenRouter", "Anthropic", "Other Endpoint"].map((title) => ({
       provider: title.toLowerCase(),
       title,
       hasKey: false,

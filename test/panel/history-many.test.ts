@@ -64,7 +64,7 @@ describe("many sessions in the panel", () => {
 
   test("the list shows sessions while the index is built, and all of them afterwards", async () => {
     await panel().runCommand("Hermes: Show Sessions");
-    await page().getByRole("checkbox", { name: "All folders" }).check();
+    await page().getByRole("checkbox", { name: "All Folders" }).check();
     await expect.poll(() => rows().count()).toBeGreaterThan(0);
     await expect.poll(() => page().getByText("The index is being built").count()).toBe(0);
     await expect

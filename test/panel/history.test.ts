@@ -28,6 +28,9 @@ describe("sessions in the panel", () => {
     await page().getByRole("searchbox").fill("average");
     await page().getByText("Nothing found in this folder.").waitFor();
     await panel().pictures("history-nothing-found");
+    await page().getByRole("button", { name: "All Folders" }).click();
+    await page().getByText("Nothing found.").waitFor();
+    await page().getByRole("checkbox", { name: "All Folders" }).uncheck();
     await panel().page.keyboard.press("Escape");
   });
 

@@ -130,7 +130,7 @@ describe("hostile text", () => {
     );
     const page = { query: "", everywhere: true, isArchive: false, sessions, hasMore: false, isLoading: false };
     await panel().tell({ type: "command", id: "1", command: { kind: "show-sessions" } });
-    await panel().page.getByRole("checkbox", { name: "All folders" }).check();
+    await panel().page.getByRole("checkbox", { name: "All Folders" }).check();
     await panel().tell({ type: "history", update: { kind: "page", page } });
     await isContained(".history-row");
     await panel().page.getByRole("searchbox").press("Escape");

@@ -99,10 +99,10 @@ describe("from the installation to the first answer", () => {
       await panel().page.getByText("Choose a model. You can").waitFor();
       await keyboard.press("ArrowUp");
       expect(await keyboard.focused()).toBe("OpenAI");
-      await keyboard.reach(/^Other endpoint/, "ArrowDown");
+      await keyboard.reach(/^Other Endpoint/, "ArrowDown");
       await keyboard.press("Enter");
-      await keyboard.enter(/address of the endpoint$/, model().baseUrl.replace("http://", ""));
-      await keyboard.enter(/^Hermes: key for/, "sk-1");
+      await keyboard.enter(/Address of the Endpoint$/, model().baseUrl.replace("http://", ""));
+      await keyboard.enter(/^Hermes: Key for/, "sk-1");
       await panel().pick("qwen3:8b");
       await keyboard.press("Enter"); // in VS Code's list
       await expect.poll(() => keyboard.focused()).toBe("Message Hermes");

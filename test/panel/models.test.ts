@@ -27,7 +27,7 @@ describe("first run, keys and the model picker", () => {
         );
     while (!(await offersServer())) await panel().runCommand("Hermes: New Session");
     await card(/^Try It Offline/).waitFor();
-    for (const provider of [/^OpenAI/, /^OpenRouter/, /^Anthropic/, /^Other endpoint/]) await card(provider).waitFor();
+    for (const provider of [/^OpenAI/, /^OpenRouter/, /^Anthropic/, /^Other Endpoint/]) await card(provider).waitFor();
     await panel().pictures("first-run");
   });
 
@@ -128,17 +128,17 @@ describe("the address of an endpoint", () => {
     model().lookUps.set("/models", { data: [{ id: "qwen3:8b" }, { id: "gpt-4.1" }] });
     return openPanel({ model: "none" });
   });
-  const address = /address of the endpoint$/;
+  const address = /Address of the Endpoint$/;
   const withoutScheme = () => model().baseUrl.replace("http://", "");
 
   test("needs no scheme: on this machine it is http", async () => {
     await panel()
-      .page.getByRole("button", { name: /^Other endpoint/ })
+      .page.getByRole("button", { name: /^Other Endpoint/ })
       .click();
     expect(await panel().enter(address, "not an address")).toMatch(/^Enter a web address/);
     expect(await panel().enter(address, "ftp://127.0.0.1/v1")).toMatch(/^Enter a web address/);
     expect(await panel().enter(address, ` ${withoutScheme()} `)).toBeUndefined();
-    await panel().enter(/^Hermes: key for/, "");
+    await panel().enter(/^Hermes: Key for/, "");
     await panel().pick("qwen3:8b");
     await expect.poll(() => panel().setting("hermes.baseUrl")).toBe(model().baseUrl);
     model().script(say("hello from the endpoint"));
@@ -163,7 +163,7 @@ describe("a key in a VS Code that forgets keys", () => {
     });
   });
   const host = () => new URL(model().baseUrl).host;
-  const boxOf = (name: string) => new RegExp(`^Hermes: key for ${name}$`);
+  const boxOf = (name: string) => new RegExp(`^Hermes: Key for ${name}$`);
   const keysSent = () => model().requests.map(({ headers }) => headers.authorization);
   const button = (name: string) => panel().page.getByRole("button", { name, exact: true });
   const envFile = (home: string) => join(home, ".env");

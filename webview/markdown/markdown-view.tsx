@@ -194,7 +194,7 @@ function linkCommands(block: HTMLElement, commands: readonly AvailableCommand[])
     const link = document.createElement("a");
     link.className = "path-link";
     link.setAttribute("href", COMMAND_LINK);
-    link.title = t("Write it into the message");
+    link.title = t("Write It into the Message");
     code.replaceWith(link);
     link.append(code);
   }

@@ -75,21 +75,18 @@ export function decideEdits(state: PanelState, event: Extract<PanelEvent, { kind
 
 function decided(card: ToolEntry, { path, outcome }: Extract<PanelEvent, { kind: "reviewed" }>): ToolEntry {
   const known = card.decisions[path];
-  const isEdited = card.status === "completed" && pathsOf(card).includes(path);
+  const isEdited =
+    card.status === "completed" && card.content.some((part) => part.type === "diff" && part.path === path);
   if (!isEdited || (known === undefined ? outcome === "redone" : known !== "undone")) return card;
   const { [path]: _, ...others } = card.decisions;
   if (outcome === "redone") return { ...card, decisions: others };
   return { ...card, decisions: { ...others, [path]: known === undefined ? outcome : "discarded" } };
 }
 
-function pathsOf({ content }: ToolEntry): readonly string[] {
-  return content.flatMap((part) => (part.type === "diff" ? [part.path] : []));
-}
-
 /** True after the undo of all its edits. */
-export function isUndone(card: ToolEntry): boolean {
-  const paths = pathsOf(card);
-  return paths.length > 0 && paths.every((path) => /undone|discarded/.test(card.decisions[path] ?? ""));
+export function isUndone({ content, decisions }: ToolEntry): boolean {
+  const edits = content.filter((part) => part.type === "diff");
+  return edits.length > 0 && edits.every(({ path }) => /undone|discarded/.test(decisions[path] ?? ""));
 }
 
 /** Without effect when the call is not in the list. */

@@ -13,7 +13,7 @@ import { ExtensionsLine, ExtensionsPage } from "./extensions-page.tsx";
 import { useFocusNotLost } from "./focus-kept.ts";
 import { Fold } from "./fold.tsx";
 import { History } from "./history.tsx";
-import { Button, Icon, IconButton } from "./icon.tsx";
+import { Button, Icon, IconButtons } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
 import { ProcessStrip } from "./process-strip.tsx";
 import { QueueList } from "./queue-list.tsx";
@@ -204,11 +204,8 @@ function LearntLine() {
       {learnt.canUndo && (
         <Button onClick={() => post({ type: "learnt-undo" })}>{learnt.isUse === true ? t("Wrong") : t("Undo")}</Button>
       )}
-      <IconButton
-        icon="close"
-        name={t("Dismiss the Note About What Was Learnt")}
-        title={t("Dismiss")}
-        act={() => post({ type: "learnt-dismiss" })}
+      <IconButtons
+        of={[["close", t("Dismiss the Note About What Was Learnt"), t("Dismiss"), { type: "learnt-dismiss" }]]}
       />
     </section>
   );

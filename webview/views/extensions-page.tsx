@@ -8,7 +8,7 @@ import { attentionText, extensionsOf, needingAttention } from "../state/extensio
 import { t } from "../texts.ts";
 import { useFocusKept } from "./focus-kept.ts";
 import { Fold } from "./fold.tsx";
-import { BackButton, Button, Icon, IconButton } from "./icon.tsx";
+import { BackButton, Button, Icon, IconButtons } from "./icon.tsx";
 import { onKeys } from "./keys.ts";
 import { usePanel } from "./panel-context.ts";
 
@@ -279,11 +279,8 @@ export function ExtensionsLine(): ComponentChildren {
       <button type="button" class="background-line" onClick={() => panel.showExtensions()}>
         <Icon name="extensions" /> <span>{text}</span>
       </button>
-      <IconButton
-        icon="close"
-        name={t("Dismiss the Note About Extensions")}
-        title={t("Dismiss")}
-        act={() => panel.seeExtensions()}
+      <IconButtons
+        of={[["close", t("Dismiss the Note About Extensions"), t("Dismiss"), () => panel.seeExtensions()]]}
       />
     </div>
   );

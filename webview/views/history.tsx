@@ -88,7 +88,7 @@ function More({ sessions }: Pick<HistoryPage, "sessions">) {
 const STEPS: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 };
 
 const SCOPES = [
-  { name: "everywhere", label: t("All folders") },
+  { name: "everywhere", label: t("All Folders") },
   { name: "isArchive", label: t("Archived") },
 ] as const;
 
@@ -124,9 +124,15 @@ function Search({ page }: { readonly page: HistoryPage }) {
 
 /** Search results by rank; other sessions under the days of their last use, after the pinned ones. */
 function Days({ page: { sessions, query, everywhere, isArchive, isLoading, error } }: { readonly page: HistoryPage }) {
+  const panel = usePanel();
   if (sessions.length === 0) {
     if (isLoading || error !== undefined) return null;
-    return <p class="history-none">{noneText(query !== "", everywhere, isArchive)}</p>;
+    return (
+      <p class="history-none">
+        {noneText(query !== "", everywhere, isArchive)}{" "}
+        {!everywhere && <Button onClick={() => panel.searchSessions({ everywhere: true })}>{t("All Folders")}</Button>}
+      </p>
+    );
   }
   if (query !== "") return <Rows sessions={sessions} />;
   const now = Date.now();

@@ -1,11 +1,18 @@
-/** Icons of VS Code's icon font, and buttons with a text or only an icon. */
+/** Icons of VS Code's icon font, buttons with a text or only an icon, and words of the agent. */
 import type { JSX } from "preact";
+import { visibleText } from "../../agent-core/platform/visible-text.ts";
 import type { PanelMessage } from "../../agent-core/protocol/panel-messages.ts";
 import { t } from "../texts.ts";
 import { usePanel } from "./panel-context.ts";
 
 export function Icon({ name, spin = false }: { readonly name: string; readonly spin?: boolean }) {
   return <span class={`codicon codicon-${name}${spin ? " codicon-modifier-spin" : ""}`} aria-hidden="true" />;
+}
+
+/** Words of the agent. A line breaks around an option such as `--force`, not after its hyphens. */
+export function Words({ text }: { readonly text: string }) {
+  const parts = visibleText(text).split(/((?<![\w-])--?\w[\w-]*)/);
+  return <span>{parts.map((part, index) => (index % 2 === 0 ? part : <span class="option">{part}</span>))}</span>;
 }
 
 type ButtonProps = JSX.IntrinsicElements["button"] & {

@@ -9,7 +9,7 @@ import { appendText, emptyText } from "../state/streamed-text.ts";
 import { t } from "../texts.ts";
 import { DiffView } from "./diff-view.tsx";
 import { focusOnce } from "./focus-kept.ts";
-import { Button, Icon } from "./icon.tsx";
+import { Button, Icon, Words } from "./icon.tsx";
 import { onSubmit } from "./keys.ts";
 import { usePanel } from "./panel-context.ts";
 
@@ -50,18 +50,18 @@ export function PermissionCard({ request }: { readonly request: PermissionReques
     <div class="ask-card" role="alertdialog" aria-labelledby={label} tabIndex={-1}>
       <div class="ask-title" id={label}>
         <Icon name="shield" />{" "}
-        {command === undefined ? visibleText(toolCall.title ?? t("Allow this?")) : t("Run this command?")}
+        {command === undefined ? <Words text={toolCall.title ?? t("Allow this?")} /> : t("Run this command?")}
       </div>
       {task !== undefined && (
         <div class="ask-task" dir="auto">
-          <Icon name="type-hierarchy-sub" /> <span>{visibleText(task)}</span>
+          <Icon name="type-hierarchy-sub" /> <Words text={task} />
         </div>
       )}
       {reasons.length > 0 && (
         <ul class="ask-reasons">
           {reasons.map((text) => (
             <li key={text} dir="auto">
-              {visibleText(text)}
+              <Words text={text} />
             </li>
           ))}
         </ul>
@@ -107,9 +107,7 @@ function PermissionButtons({ request: { options, grant }, isArmed, onAnswer }: P
       </div>
       {lasting.length > 0 && (
         <div class="ask-lasting">
-          {grant !== undefined && (
-            <div class="ask-grant">{withCommand(t("Stop asking for: {0}", visibleText(grant)))}</div>
-          )}
+          {grant !== undefined && <div class="ask-grant">{withCommand(t("Stop asking for: {0}", grant))}</div>}
           <div class="ask-buttons">{lasting.map(button)}</div>
         </div>
       )}
@@ -120,8 +118,14 @@ function PermissionButtons({ request: { options, grant }, isArmed, onAnswer }: P
 /** The words of a grant with their command as code. A command that has such quotes itself stays as it is. */
 function withCommand(words: string): ComponentChildren {
   const [before, command, after, ...more] = words.split("`");
-  if (after === undefined || more.length > 0) return words;
-  return [before, <code key="command">{command}</code>, after];
+  if (command === undefined || after === undefined || more.length > 0) return <Words text={words} />;
+  return [
+    before,
+    <code key="command">
+      <Words text={command} />
+    </code>,
+    after,
+  ];
 }
 
 type RejectWithReasonProps = { readonly isArmed: boolean; readonly onReject: (reason: string) => void };

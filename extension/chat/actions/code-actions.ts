@@ -104,7 +104,7 @@ async function targetOf(block: Block, own: string | undefined): Promise<vscode.U
 async function choose(uris: readonly vscode.Uri[]): Promise<vscode.Uri | undefined> {
   const rows = uris.map((uri) => ({ label: vscode.workspace.asRelativePath(uri), uri }));
   if (rows.length === 1) return rows[0]?.uri;
-  return (await vscode.window.showQuickPick(rows, { title: vscode.l10n.t("Apply the code to") }))?.uri;
+  return (await vscode.window.showQuickPick(rows, { title: vscode.l10n.t("Apply the Code To") }))?.uri;
 }
 
 /** The answer names a file that is not there: it is created, or the code is for the active file after all. */

@@ -14,7 +14,7 @@ const groups: readonly ModelGroup[] = [
       { id: "openai/gpt-4.1-mini" },
     ],
   },
-  { provider: "custom", title: "Other endpoint", isListed: false, models: [] },
+  { provider: "custom", title: "Other Endpoint", isListed: false, models: [] },
   { provider: "lmstudio", title: "LM Studio", isListed: true, models: [{ id: "openai/gpt-4.1" }, { id: "qwen3" }] },
   { provider: "offline", title: "Built in", isListed: true, models: [{ id: "offline" }] },
 ];

@@ -193,6 +193,13 @@ describe("messages", () => {
     );
   });
 
+  test("an endpoint without a name that cannot be reached is named once", () => {
+    const endpoint = { provider: "custom", baseUrl: "http://127.0.0.1:1/v1", apiKey: undefined };
+    const cause = new TypeError("fetch failed", { cause: new Error("connect ECONNREFUSED 127.0.0.1:1") });
+    const fault = classify(new OpenAI.APIConnectionError({ cause }), { endpoint, model: "m" });
+    expect(fault.message).toMatch(/^127\.0\.0\.1:1 cannot be reached: /);
+  });
+
   test("a web page is named by its title", () => {
     const page = "<!DOCTYPE html>\n<html><head><title>502 Bad Gateway</title></head><body><h1>nginx</h1></body></html>";
     expect(faultOf(apiError(502, undefined, {}, page)).message).toBe(

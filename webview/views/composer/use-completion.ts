@@ -206,7 +206,7 @@ function mentionRows(word: CompletedWord, mentions: Mentions | undefined, choosi
     replace(withText(draft.peek(), withoutWord(draft.peek().text, word)), word.start);
     panel.post({ type: "attach-pick" });
   };
-  const disk = { key: "disk", icon: "folder-opened", name: t("Files and pictures from disk…"), choose: pick };
+  const disk = { key: "disk", icon: "folder-opened", name: t("Files and Pictures from Disk…"), choose: pick };
   const shown = [...agentRows(word, choosing), ...rows];
   return word.query === "" ? [...shown, disk] : shown;
 }

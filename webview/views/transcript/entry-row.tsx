@@ -12,7 +12,7 @@ import { formatNumber, t } from "../../texts.ts";
 import { useNow } from "../elapsed.tsx";
 import { Fold, FoldHead } from "../fold.tsx";
 import { formatDuration, retryLine, SHOWN_DURATION_MS } from "../format.ts";
-import { Icon } from "../icon.tsx";
+import { Icon, Words } from "../icon.tsx";
 import { usePanel } from "../panel-context.ts";
 import { MemoryUndo, ToolCard } from "../tool-card.tsx";
 import { RestoreLine } from "./restore-card.tsx";
@@ -35,7 +35,7 @@ export function EntryRow({ entry, position, count }: EntryRowProps) {
       class="row"
       tabIndex={-1}
       data-entry={entry.key}
-      aria-label={labelOf(entry)}
+      aria-label={entry.type === "tool" ? entry.title : LABELS[entry.type]}
       aria-posinset={position}
       aria-setsize={count}
     >
@@ -59,21 +59,12 @@ export function findRow(list: HTMLElement, key: string): HTMLElement | undefined
   return list.querySelector<HTMLElement>(`[${KEY_ATTRIBUTE}="${key}"]`) ?? undefined;
 }
 
-/** Label for screen readers of entries that only their look identifies. */
-function labelOf(entry: Entry): string | undefined {
-  switch (entry.type) {
-    case "user":
-      return t("You");
-    case "answer":
-      return t("The agent's answer");
-    case "thought":
-      return t("Thoughts");
-    case "tool":
-      return entry.title;
-    default:
-      return undefined;
-  }
-}
+/** Labels for screen readers of entries that only their look identifies. */
+const LABELS: Partial<Record<Entry["type"], string>> = {
+  user: t("You"),
+  answer: t("The agent's answer"),
+  thought: t("Thoughts"),
+};
 
 const EntryView = memo(function EntryView({ entry }: { readonly entry: Entry }) {
   switch (entry.type) {
@@ -116,7 +107,9 @@ export function Notice({ entry }: { readonly entry: NoticeEntry }) {
   return (
     <div class={`entry notice notice-${severity}`}>
       <Icon name={severity} />{" "}
-      <span dir="auto">{retry === undefined ? text : <RetryText entryKey={entry.key} retry={retry} />}</span>{" "}
+      <span dir="auto">
+        {retry === undefined ? <Words text={text} /> : <RetryText entryKey={entry.key} retry={retry} />}
+      </span>{" "}
       {memoryCall !== undefined && <MemoryUndo callId={memoryCall} />}
     </div>
   );

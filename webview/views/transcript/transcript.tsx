@@ -8,6 +8,7 @@ import type { Draft } from "../../state/attachments.ts";
 import { earlierOf } from "../../state/earlier.ts";
 import type { Entry, PanelState } from "../../state/state.ts";
 import { finishedRows, withOpen } from "../../state/summaries.ts";
+import { isUnfinished } from "../../state/tool-calls.ts";
 import { t } from "../../texts.ts";
 import { Icon } from "../icon.tsx";
 import { usePanel } from "../panel-context.ts";
@@ -153,8 +154,8 @@ function mountedIndexes(rows: readonly Entry[], keys: readonly (string | undefin
 function Working({ state, onChange }: { readonly state: PanelState; readonly onChange: () => void }) {
   const { running, activity, open, permissions, questions, entries } = state;
   const last = entries.at(-1);
-  const busyCard = last?.type === "tool" && (last.status === "in_progress" || last.status === "pending");
-  const isShown = running && !open && permissions.length === 0 && questions.length === 0 && !busyCard;
+  const isBusy = last?.type === "notice" ? last.retry !== undefined : last !== undefined && isUnfinished(last);
+  const isShown = running && !open && permissions.length === 0 && questions.length === 0 && !isBusy;
   useLayoutEffect(onChange, [isShown]);
   if (!isShown) return null;
   return (

@@ -88,13 +88,14 @@ type SentProps = {
 function Sent({ message: { text, attachments }, fold }: SentProps) {
   const { store } = usePanel();
   const [isOpen, setOpen] = useOpen(`${store.shown.peek().sessionId ?? ""}:${fold}`, false);
-  const head = headOf(text);
+  const words = text.replace(/^\/.*/, (command) => COMMANDS[command] ?? command);
+  const head = headOf(words);
   return (
     <>
       {text !== "" && (
         <div class="bubble" dir="auto">
-          {isOpen ? text : head}
-          {head !== text && (
+          {isOpen ? words : head}
+          {head !== words && (
             <Button
               class="bubble-fold"
               aria-expanded={isOpen}
@@ -111,6 +112,14 @@ function Sent({ message: { text, attachments }, fold }: SentProps) {
     </>
   );
 }
+
+/** Commands that buttons send, in the words of the buttons. */
+const COMMANDS: Readonly<Record<string, string>> = {
+  "/carry-out code": t("Carry Out the Plan"),
+  "/carry-out ask": t("Carry Out the Plan, and Approve Each Edit"),
+  "/compress": t("Compress"),
+  "/undo": t("Undo"),
+};
 
 /** A message of an editor's action: its title with two blanks, and instructions. */
 const TITLED = /^(.{1,300}?) {2}\n\n/s;

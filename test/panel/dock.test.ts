@@ -1,0 +1,87 @@
+import { describe, expect, test } from "vitest";
+import { emptyState } from "../../webview/state/state.ts";
+import { useFedPanel } from "../support/panel/fed-panel.ts";
+
+/** True while a scroller has the sign that more follows below. */
+const CUE = new Function("scroller", 'return getComputedStyle(scroller, "::after").content !== "none"') as (
+  element: unknown,
+) => boolean;
+/** Numbers of lines that elements are broken into. */
+const LINES = new Function(
+  "elements",
+  `return elements.map((element) => {
+    const range = document.createRange();
+    range.selectNodeContents(element);
+    return new Set([...range.getClientRects()].map(({ top }) => top)).size;
+  });`,
+) as (elements: unknown) => readonly number[];
+
+// Requests, waits and commands of buttons: what the user needs to see of them before the next step.
+describe("lines of a turn", () => {
+  const panel = useFedPanel();
+
+  const button = (name: string) => panel().page.getByRole("button", { name });
+  const pictures = (state: string) => panel().pictures(state);
+
+  test("the dock below a high request, and its command, say that more of them follows", async () => {
+    const file = { path: "a.ts", label: "a.ts", isWaiting: false, pendingHunks: 1, added: 1, removed: 1 };
+    await panel().feed({ kind: "prompt", id: "p1", text: "Clean up" });
+    const options = [{ optionId: "once", name: "Allow Once", kind: "allow_once" }] as const;
+    const reasons = ["Runs git push --force-with-lease, which overwrites the branch --no-verify of the others there"];
+    const toolCall = { toolCallId: "c1", title: "push --force" };
+    const command = "git push\n".repeat(40);
+    await panel().feed({ kind: "permission", requestId: "r1", options, reasons, command, toolCall });
+    const shown = panel().page.locator(".ask-command");
+    await expect.poll(() => shown.evaluate(CUE)).toBe(true);
+    await panel().page.getByRole("alertdialog").focus();
+    await panel().page.keyboard.press("Tab");
+    await panel().page.locator(".ask-command:focus").waitFor();
+    await pictures("long-command");
+    await panel().page.keyboard.press("End");
+    await expect.poll(() => shown.evaluate(CUE)).toBe(false);
+    await panel().tell({ type: "facts", facts: { ...emptyState.facts, review: [file] } });
+    await panel().page.setViewportSize({ width: 320, height: 420 });
+    const lines = panel().page.locator(".dock-lines");
+    await expect.poll(() => lines.evaluate(CUE)).toBe(true);
+    await panel().pictures("dock-cut");
+    await panel().page.setViewportSize({ width: 320, height: 420 });
+    await button("Undo").focus();
+    await expect.poll(() => lines.evaluate(CUE)).toBe(false);
+    for (const width of [200, 230, 260, 290, 320]) {
+      await panel().setWidth(width);
+      const rows = await panel().page.locator(".ask-reasons .option").evaluateAll(LINES);
+      expect(rows, `${width} px`).toEqual([1, 1]);
+    }
+    await panel().tell({ type: "facts", facts: emptyState.facts });
+    await panel().reset();
+  });
+
+  test("the wait before a retry is the only line of a turn that waits", async () => {
+    await panel().feed({ kind: "prompt", id: "p1", text: "Hurry" });
+    const working = panel().locator(".working");
+    await working.waitFor();
+    const retry = { id: "t1", reason: "slow down.", delayMs: 60_000, waitedMs: 0 };
+    await panel().update({ sessionUpdate: "notice", severity: "warning", title: "slow", _meta: { hermes: { retry } } });
+    await panel().page.getByText("slow down. Next try in").waitFor();
+    await pictures("retry-alone");
+    expect(await working.count()).toBe(0);
+    await panel().reset();
+  });
+
+  test("the commands of buttons are shown in their words, live and in a restored session", async () => {
+    await panel().feed({ kind: "prompt", id: "p1", text: "/carry-out code" });
+    await panel().feed({ kind: "turn-end", stopReason: "end_turn" });
+    for (const text of ["/carry-out ask\n1. Only the parser.", "/carry-out it"])
+      await panel().update({ sessionUpdate: "user_message_chunk", messageId: text, content: { type: "text", text } });
+    const bubbles = () => panel().locator(".bubble").allTextContents();
+    await expect
+      .poll(bubbles)
+      .toEqual([
+        "Carry Out the Plan",
+        "Carry Out the Plan, and Approve Each Edit\n1. Only the parser.",
+        "/carry-out it",
+      ]);
+    await pictures("commands-in-words");
+    await panel().reset();
+  });
+});
