@@ -161,9 +161,9 @@ describe("context of a message", () => {
     await panel().page.getByText("Drop to attach to the message").waitFor();
     await panel().pictures("drop");
     await drag("drop", { uris: "# two files\r\nfile:///project/a.ts\r\nhttps://example.com/\r\nfile:///project/b.ts" });
-    expect(posted("attach-dropped")).toEqual([
-      { type: "attach-dropped", uris: ["file:///project/a.ts", "file:///project/b.ts"] },
-    ]);
+    await expect
+      .poll(() => posted("attach-dropped"))
+      .toEqual([{ type: "attach-dropped", uris: ["file:///project/a.ts", "file:///project/b.ts"] }]);
     await drag("drop", { file: ["notes.txt", "text/plain", "some notes"] });
     await expect.poll(names).toEqual(["Text: notes.txt"]);
     await drag("drop", { file: ["tool.bin", "", "\0\0"] });
@@ -194,7 +194,9 @@ describe("context of a message", () => {
     await panel().update({ sessionUpdate: "session_info_update", _meta: { hermes: { position: 0 } } });
     const sent = panel().locator(".user");
     await sent.getByRole("button", { name: "Lines: a.ts:3-9" }).click();
-    expect(posted("open-location")).toEqual([{ type: "open-location", path: "/project/src/a.ts", line: 3 }]);
+    await expect
+      .poll(() => posted("open-location"))
+      .toEqual([{ type: "open-location", path: "/project/src/a.ts", line: 3 }]);
     expect(await sent.textContent()).not.toContain("line 12");
     await panel().pictures("sent");
     await sent.getByRole("button", { name: "Show All 30 Lines" }).click();
