@@ -1,5 +1,5 @@
 /** Instructions of a project for agents, in the files of all agents that people use. */
-import { dirname, join, relative, resolve } from "node:path";
+import { dirname, join, posix, relative, resolve } from "node:path";
 import { globMatcher } from "../host/search-rules.ts";
 import { isRecord } from "../platform/json.ts";
 import { oneLine } from "../platform/one-line.ts";
@@ -200,7 +200,7 @@ function entriesOf(value: unknown): { readonly names: readonly string[]; readonl
   const fields = (key: string): readonly unknown[] => items.map((item) => (isRecord(item) ? item[key] : undefined));
   const on = items.flatMap((item) => (isRecord(item) ? Object.keys(item).filter((key) => item[key] === true) : []));
   const isText = (each: unknown): each is string => typeof each === "string" && each.trim() !== "";
-  const names = [...items, ...fields("file"), ...on.map((folder) => `${folder}/**/*.md`)];
+  const names = [...items, ...fields("file"), ...on.map((folder) => posix.join(folder, "**/*.instructions.md"))];
   return { names: names.filter(isText), texts: fields("text").filter(isText) };
 }
 

@@ -30,14 +30,16 @@ export function silenceOf(endpoint: Pick<Endpoint, "baseUrl">): number {
 }
 
 /** Pings and empty deltas prove a living server, but not a working one. Local servers send them for minutes. */
-const SILENCES_WITHOUT_CONTENT = 2;
+const SILENCES_WITHOUT_CONTENT = { ofDefault: 2, ofSetting: 10 };
 
 /** Limits of a stream: the longest pause before an event, and before one with content. */
 export type StreamLimits = { readonly idle: Deadline; readonly content: Deadline };
 
 /** New limits, which start now. */
 export function streamLimits(silenceMs: number, clock?: Clock): StreamLimits {
-  return { idle: new Deadline(silenceMs, clock), content: new Deadline(silenceMs * SILENCES_WITHOUT_CONTENT, clock) };
+  const { ofDefault, ofSetting } = SILENCES_WITHOUT_CONTENT;
+  const silences = [REMOTE_SILENCE_MS, NEARBY_SILENCE_MS].includes(silenceMs) ? ofDefault : ofSetting;
+  return { idle: new Deadline(silenceMs, clock), content: new Deadline(silenceMs * silences, clock) };
 }
 
 /** Streams the answer. Throws the signal's reason at once when it is aborted. */
@@ -76,18 +78,10 @@ const REHEARSED: readonly Message[] = [
   { role: "user", content: "-" },
 ];
 
-/** Wires by mode. A second import of a loaded module still costs a tenth of a millisecond. */
-const wires = new Map<ApiMode, Promise<Wire>>();
-
-/** Wires are loaded at their first use: most sessions use one of them. */
 function loaderOf(mode: ApiMode): () => Promise<Wire> {
   const load = table[mode];
   if (load === undefined) throw new Error(`There is no wire for the API mode ${mode}.`);
-  return () => {
-    const wire = wires.get(mode) ?? load();
-    wires.set(mode, wire);
-    return wire;
-  };
+  return load;
 }
 
 /** Guarantees of `streamModel` around any stream. Separate for tests with faulty streams. */

@@ -61,7 +61,8 @@ class Fitting {
     const entries = Object.entries(named).flatMap(([name, written]): readonly [string, unknown][] => {
       const property = propertyOf(name, schema);
       if (property === false) return [];
-      const fitted = this.fit(LINES.test(name) ? joinedLines(written) : written, property, depth + 1);
+      const isText = LINES.test(name) && this.#accepts("", property, depth) && !this.#accepts([], property, depth);
+      const fitted = this.fit(isText ? joinedLines(written) : written, property, depth + 1);
       const isLeftOut = isNothing(written) && !this.#accepts(fitted, property, depth + 1) && !required.includes(name);
       return isLeftOut ? [] : [[name, fitted]];
     });

@@ -84,21 +84,26 @@ describe("silence", () => {
     expect(transcript(await collect(events))).toEqual(['text "a"', "fault timeout"]);
   });
 
-  test("with signs of life and without content ends the stream after twice the limit", async () => {
+  test.each([
+    ["a set limit of a minute, ten times", 60_000, 10],
+    ["a set limit of five minutes, ten times", 300_000, 10],
+    ["the default of remote servers, twice", silenceOf({ baseUrl: "https://a.example/v1" }), 2],
+    ["the default of one's own server, twice", silenceOf({ baseUrl: "http://127.0.0.1:1/v1" }), 2],
+  ])("with signs of life and without content may last as long as %s", async (_, silenceMs, times) => {
     const clock = new ManualClock();
     const open = async function* () {
       yield text("a");
       for (;;) {
-        await clock.advance(SILENCE_MS / 2);
+        await clock.advance(silenceMs / 2);
         yield { type: "alive" } as const;
         yield { type: "tool-call-delta", index: 0, text: "" } as const;
       }
     };
-    const events = guardStream(open, request, new AbortController().signal, streamLimits(SILENCE_MS, clock));
+    const events = guardStream(open, request, new AbortController().signal, streamLimits(silenceMs, clock));
     const seen = transcript(await collect(events)).filter((line) => !line.startsWith("delta"));
     expect(seen).toEqual(['text "a"', "fault timeout"]);
-    expect(clock.now()).toBeGreaterThanOrEqual(2 * SILENCE_MS);
-    expect(clock.now()).toBeLessThan(4 * SILENCE_MS);
+    expect(clock.now()).toBeGreaterThanOrEqual(times * silenceMs);
+    expect(clock.now()).toBeLessThan((times + 2) * silenceMs);
   });
 
   test("is none where the machine stood still: what came meanwhile is taken", async () => {

@@ -44,3 +44,20 @@ test("a format that the validator does not know writes nothing to the console, a
   expect(written).not.toHaveBeenCalled();
   written.mockRestore();
 });
+
+test.each([
+  ["a const of an OpenAPI tool", { const: { type: "string", format: "date" } }, { type: "string", format: "date" }],
+  ["an enum of columns", { enum: [{ type: "text", format: "%d" }] }, { type: "text", format: "%d" }],
+  ["a choice in a list", { anyOf: [{ items: { const: { type: 1, format: "a" } } }] }, [{ type: 1, format: "a" }]],
+  ["a property named const", { properties: { const: { type: "string", format: "json" } } }, { const: "{" }],
+  [
+    "a property named properties",
+    { properties: { properties: { format: "csv", type: "string" } } },
+    { properties: "" },
+  ],
+])("the formats in values stay and others go: %s", (_, schema, value) => {
+  const written = vi.spyOn(console, "warn");
+  expect(argumentCheck({ type: "object", properties: { a: schema } })({ a: value })).toBeUndefined();
+  expect(written).not.toHaveBeenCalled();
+  written.mockRestore();
+});

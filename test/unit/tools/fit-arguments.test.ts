@@ -267,3 +267,21 @@ test.each([
 ])("%s fit the schema of a server's tool", (_, schema, written, fitted) => {
   expect(fitArguments(written, schema)).toEqual(fitted);
 });
+
+const texts = { type: "array", items: { type: "string" } };
+test.each([
+  ["of a search by Chroma", texts],
+  ["or one text, as OpenAI's embeddings", { anyOf: [{ type: "string" }, texts] }],
+  ["or one text, in types", { type: ["string", "array"] }],
+  ["of any kind", undefined],
+  ["of any kind, in words", { description: "Text or texts" }],
+])("a list of texts %s stays a list beside a number that is fitted", (_, text) => {
+  const schema = { type: "object", properties: { ...(text && { text }), n: integer } };
+  expect(fitArguments({ text: ["a", "b"], n: "3" }, schema)).toEqual({ text: ["a", "b"], n: 3 });
+});
+
+test.each([{ type: "string" }, { type: ["string", "null"] }, { anyOf: [{ type: "string" }, { type: "null" }] }])(
+  "lines of a text are joined for %j",
+  (text) =>
+    expect(fitArguments({ text: ["a", "b"] }, { type: "object", properties: { text } })).toEqual({ text: "a\nb" }),
+);
