@@ -155,7 +155,8 @@ export async function removeHomeServer(home: string, name: string): Promise<void
   await changeConfig(home, `the removal of ${name}`, (text) => {
     const servers: unknown = Object(parseYaml(text))["mcp_servers"];
     if (!Object.hasOwn(Object(servers), name)) throw new Error(`there is no server ${name}`);
-    return withSetting(text, ["mcp_servers", name], undefined);
+    const path = Object.keys(Object(servers)).length === 1 ? ["mcp_servers"] : ["mcp_servers", name];
+    return withSetting(text, path, undefined).replace(/^\{\}\n$/, "");
   });
 }
 

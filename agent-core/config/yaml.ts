@@ -2,7 +2,7 @@
  * YAML functions, loaded on first use. Callers import this module, because the bundler loses the names of a CommonJS
  * package that `await import` loads directly.
  */
-import { type Document, isMap, isScalar, isSeq, parse, parseDocument, visit } from "yaml";
+import { type Document, isMap, isScalar, isSeq, parse, parseDocument } from "yaml";
 
 /** Throws for invalid YAML. */
 export function parseYaml(text: string): unknown {
@@ -74,11 +74,5 @@ function documentOf(text: string): Document {
   const document = parseDocument(text);
   const [problem] = document.errors;
   if (problem !== undefined) throw problem;
-  // Additions to `{}` stand in lines of their own.
-  visit(document, {
-    Collection(_, node) {
-      if (node.items.length === 0) node.flow = false;
-    },
-  });
   return document;
 }

@@ -19,7 +19,7 @@ const HIDDEN = new RegExp(`[${override}${direction}${widthless}${asciiCopies}]|(
 type Threat = { readonly name: string; readonly pattern: RegExp; readonly isSaid?: true };
 
 /** Quotations and code within a line. A text after a colon is a value, whose quotation marks its format takes away. */
-const QUOTED = /(?<![:=][ \t]{0,3})(?:"[^"\n]{1,160}"|“[^”\n]{1,160}”|«[^»\n]{1,160}»|`[^`\n]{1,160}`)/g;
+const QUOTED = /(?<![:=][ \t]{0,3}|\d)(?:"[^"\n]{1,160}"|“[^”\n]{1,160}”|«[^»\n]{1,160}»|`[^`\n]{1,160}`)/g;
 
 const SECRET = String.raw`\$\{?\w*(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL)\w*`;
 
@@ -29,7 +29,7 @@ const threats: readonly Threat[] = [
     name: "an attempt to override instructions",
     isSaid: true,
     pattern:
-      /\b(?:ignore|disregard|forget|override)\s+(?:\w+\s+){0,3}(?:previous|prior|above|earlier|all|(?:the|your)\s+system)\s+(?:\w+\s+){0,2}(?:instructions?|prompts?|rules|guidelines|directives)/i,
+      /\b(?:ignore|disregard|forget|override)\s+(?:\w+\s+){0,3}(?:previous|prior|above|earlier|all|(?:the|your)\s+system)\s+(?:\w+\s+){0,2}(?:instructions?|prompts?|rules|guidelines|directives)|\b(?:ignore|disregard|forget)\s+system\s+(?:instructions?|prompts?|rules)/i,
   },
   {
     name: "an attempt to change who the agent is",

@@ -17,10 +17,10 @@ import { shortened } from "./skill-index.ts";
 
 const MAX_BYTES = 100_000;
 const MAX_AGENTS = 1_000;
-/** Length of their list with whole descriptions in a prompt, which every request repeats. Characters. */
-const MAX_INDEX_CHARS = 2_000;
-/** Agents in a list with short descriptions. */
-const MAX_SHOWN = 25;
+/** Length of all their descriptions in a prompt, which every request repeats. Characters. */
+const MAX_INDEX_CHARS = 4_000;
+/** Agents in that list. */
+const MAX_SHOWN = 50;
 /** Part of a description in the prompt and in lists. Characters. */
 const DESCRIPTION_CHARS = 200;
 
@@ -81,11 +81,10 @@ export async function readAgents(places: AgentPlaces): Promise<CustomAgents> {
 /** Part of the system prompt. Many agents have short descriptions in it, and the last of very many stand in no line. */
 export function agentIndex({ agents }: CustomAgents): string | undefined {
   if (agents.length === 0) return undefined;
-  const lines = (shown: (text: string) => string): readonly string[] =>
-    agents.map(({ name, description }) => `- ${name}: ${shown(description)}`);
-  const whole = lines((text) => text);
-  const index = whole.join("\n").length <= MAX_INDEX_CHARS ? whole : lines(shortened).slice(0, MAX_SHOWN);
-  const rest = agents.length - index.length;
+  const shown = agents.slice(0, MAX_SHOWN);
+  const chars = Math.floor(MAX_INDEX_CHARS / shown.length);
+  const index = shown.map(({ name, description }) => `- ${name}: ${shortened(description, chars)}`);
+  const rest = agents.length - shown.length;
   const more = rest === 0 ? [] : [`${rest} more: an unknown name gets the names of all.`];
   return ["# Agents", "Roles for delegate_task (parameter agent):", ...index, ...more].join("\n");
 }

@@ -45,12 +45,12 @@ export function categoryOf({ category }: Pick<KnownSkill, "category">): string {
 }
 
 /** Description in an index, cut at a word. */
-export function shortened(description: string): string {
-  if (description.length <= SHORT_CHARS) return description;
-  const cut = description.slice(0, SHORT_CHARS);
+export function shortened(description: string, chars = SHORT_CHARS): string {
+  if (description.length <= chars) return description;
+  const cut = description.slice(0, chars);
   const end = cut.lastIndexOf(" ");
   return `${cut
-    .slice(0, end > SHORT_CHARS / 2 ? end : SHORT_CHARS - 1)
+    .slice(0, end > chars / 2 ? end : chars - 1)
     .trimEnd()
     .toWellFormed()}…`;
 }

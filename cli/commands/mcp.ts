@@ -49,8 +49,13 @@ export const command = subcommand({
       return EXIT.done;
     }
     const isNew = verb === "add";
+    if (isNew && yes) throw new UsageError(`options of a command come after "--": hermes mcp add ${name} -- COMMAND`);
     if (isNew) await addHomeServer(homeFolder(process.env), serverOf(operands, env, header, transport));
-    return { ...values, allowAll: yes, slash: ["/mcp", ...(isNew ? [name] : [verb, ...operands]), "--wait"].join(" ") };
+    return {
+      ...values,
+      allowAll: yes,
+      slash: ["/mcp", ...(isNew ? ["restart", name] : [verb, ...operands]), "--wait"].join(" "),
+    };
   },
 });
 
@@ -62,6 +67,8 @@ function serverOf(
   transport: string | undefined,
 ): HermesAddServer {
   const isAddress = /^https?:\/\//i.test(place);
+  const wrong = isAddress ? env.length > 0 && "-e" : (header.length > 0 && "-H") || (transport === "sse" && "-t sse");
+  if (wrong) throw new UsageError(`${wrong} belongs to ${isAddress ? "a command" : "an address"}`);
   const address = { url: place, headers: {}, ...(transport === "sse" && { type: transport }) };
   const given = isAddress ? header.map((one) => pair(one, ":")) : env.map((one) => pair(one, "="));
   const section = isAddress ? address : { command: place, args, env: {} };

@@ -4,10 +4,12 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { reservedNames } from "../../agent-core/acp/commands/slash-commands.ts";
 import { Consents } from "../../agent-core/approval/consents.ts";
+import { readByItself } from "../../agent-core/approval/workspace-file.ts";
 import { extensionPlaces } from "../../agent-core/config/home.ts";
 import { Switches } from "../../agent-core/config/switches.ts";
 import { readForeignHooks } from "../../agent-core/hooks/foreign-hooks.ts";
 import { readHomeHooks } from "../../agent-core/hooks/home-hooks.ts";
+import { CLAUDE_FILES } from "../../agent-core/hooks/hook.ts";
 import { acceptsHooks } from "../../agent-core/hooks/hooks-extension.ts";
 import { SessionHooks } from "../../agent-core/hooks/session-hooks.ts";
 import { offersTool, type ServerConfig, serverDetail, serversFrom } from "../../agent-core/mcp/server-config.ts";
@@ -16,6 +18,7 @@ import { WorkspaceServers } from "../../agent-core/mcp/workspace-servers.ts";
 import { counted } from "../../agent-core/platform/counted.ts";
 import { Deadline } from "../../agent-core/platform/deadline.ts";
 import { findProgram } from "../../agent-core/platform/find-program.ts";
+import { parseJson } from "../../agent-core/platform/json.ts";
 import { findPlugins, unknownPlugin } from "../../agent-core/plugins/find-plugins.ts";
 import { projectCommands } from "../../agent-core/skills/command-files.ts";
 import { foreignPlatform } from "../../agent-core/skills/skill-library.ts";
@@ -139,8 +142,14 @@ function usableText(skill: Skill): string {
   return reason === undefined ? skill.name : `${skill.name} (off: ${reason})`;
 }
 
-/** An import leaves out the sessions that are here already, so that the line is true before and after one. */
-function others({ home }: Facts): readonly Diagnosis[] {
+/** Sessions of an original Hermes, and rules of Claude Code, which have no effect here. */
+function others({ home, cwd }: Facts): readonly Diagnosis[] {
   const file = join(home, "state.db");
-  return existsSync(file) ? works("others", `${file} of an original Hermes: hermes "/import" copies its sessions`) : [];
+  const text = `${file} of an original Hermes: hermes "/import" copies its sessions`;
+  const rules = CLAUDE_FILES.filter((name) => {
+    const read = readByItself(join(cwd, name), { within: [cwd] });
+    return read.ok && "permissions" in Object(parseJson(read.text));
+  });
+  const ignored = rules.map((name) => `permissions of ${name} has no effect here`);
+  return [...(existsSync(file) ? works("others", text) : []), ...limited("others", ignored, "the mode, or /grants")];
 }

@@ -70,9 +70,13 @@ test("hermes doctor names the sessions of an original Hermes, skills for other s
   put(join(own, "skills", "ocr", "SKILL.md"), `---\nname: ocr\ndescription: d\nplatforms: [${elsewhere}]\n---\nx\n`);
   put(join(folder, ".claude", "agents", "reviewer.md"), "You review.\n");
   put(join(folder, ".claude", "commands", "fix-issue.md"), "Fix issue $ARGUMENTS.\n");
+  put(join(folder, ".claude", "settings.json"), JSON.stringify({ permissions: { deny: ["Read(.env)"] } }));
   const { stdout } = doctor({ ...model, HERMES_HOME: own }, folder);
   expect(stdout).toMatch(
     /^ok {4}others {4}\S+state\.db of an original Hermes: hermes "\/import" copies its sessions$/m,
+  );
+  expect(stdout).toMatch(
+    /^! {5}others {4}permissions of \.claude\/settings\.json has no effect here\n.*: correct the mode, or \/grants\.$/m,
   );
   expect(stdout).not.toContain("reviewer"); // it is a custom agent
   expect(stdout).toContain(`ok    skills    ocr (off: it is for ${elsewhere}), fix-issue\n`);

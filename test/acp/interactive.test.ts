@@ -212,11 +212,13 @@ test("/ and @ complete, ! runs a shell line, and a long paste is sent whole", as
 
 test("/help lists the terminal's commands and the agent's, in two columns", async () => {
   const terminal = await opened();
-  terminal.type(`/help${ENTER}`);
+  // The agent's commands come with its session, a moment after the prompt.
+  await terminal.untilTyped(`/help${ENTER}`, () =>
+    /^\/compress {2,}Summarise older messages now$/m.test(terminal.text),
+  );
   await terminal.until("Ctrl+G $EDITOR");
   expect(terminal.text).toMatch(/^\/new \/clear \/reset {2,}Begin a new session$/m);
   expect(terminal.text).toMatch(/^\/diff {2,}Show the changes of the folder$/m);
-  expect(terminal.text).toMatch(/^\/compress {2,}Summarise older messages now$/m);
 });
 
 test("earlier messages of the folder come back with ↑, from a file that only the user reads", async () => {

@@ -130,8 +130,11 @@ describe("custom agents", () => {
 
 test.each([
   [8, /^# Agents\nRoles .*(\n- agent-\d: (Reviews all changes of the team for faults\. ){4}){8}$/],
-  [20, /^# Agents\nRoles .*(\n- agent-\d+: Reviews all changes of the team for faults\.…){20}$/],
-  [480, /^# Agents\nRoles .*(\n- agent-\d+: Reviews all .*…){25}\n455 more: an unknown name gets the names of all\.$/],
+  [30, /^# Agents\nRoles .*(\n- agent-\d+: (Reviews all changes of the team for faults\. ?){3}…?){30}$/],
+  [
+    480,
+    /^# Agents\nRoles .*(\n- agent-\d+: Reviews all .{55,75}…){50}\n430 more: an unknown name gets the names of all\.$/,
+  ],
 ])("the prompt lists %i agents in a few lines, and all of them can be named", (count, index) => {
   const description = "Reviews all changes of the team for faults. ".repeat(4);
   const agents = Array.from({ length: count }, (_, at) => ({
