@@ -29,13 +29,13 @@ export function onClientNotification<Params extends z.ZodType>(
   app.onNotification(name, parserOf(params), handle);
 }
 
-/** Handles a request that the agent sends. */
+/** Handles a request that the agent sends. The response is empty where `handle` returns nothing. */
 export function onAgentRequest<Params extends z.ZodType, Result extends z.ZodType>(
   app: ClientApp,
   { name, params }: RequestMethod<Params, Result>,
   handle: ClientRequestHandler<z.output<Params>, z.input<Result>>,
 ): void {
-  app.onRequest(name, parserOf(params), handle);
+  app.onRequest(name, parserOf(params), async (context) => (await handle(context)) ?? {});
 }
 
 /** Handles a notification that the agent sends. */

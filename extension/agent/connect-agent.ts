@@ -84,10 +84,7 @@ export async function connect(stream: Stream, services: ClientServices): Promise
   registerSessionFacts(app, services);
   registerEditorRequests(app, services);
   registerSemanticRequests(app);
-  onAgentRequest(app, allowListMethod, async ({ params }) => {
-    await changeAllowList(params);
-    return {};
-  });
+  onAgentRequest(app, allowListMethod, ({ params }) => changeAllowList(params));
   const hermes = { ...OURS, allowList: allowList() };
   const { connection } = await initialize(app, stream, { ...CAPABILITIES, _meta: { hermes } });
   const { agent } = connection;
@@ -227,10 +224,9 @@ async function askPassword(
 
 /** Problems after an edit, the browser, and language models. */
 function registerEditorRequests(app: ClientApp, { problems }: ClientServices): void {
-  onAgentRequest(app, problemMethods.watch, ({ params: { sessionId, watchId } }) => {
-    problems.watch(`${sessionId} ${watchId}`);
-    return {};
-  });
+  onAgentRequest(app, problemMethods.watch, ({ params: { sessionId, watchId } }) =>
+    problems.watch(`${sessionId} ${watchId}`),
+  );
   onAgentRequest(app, problemMethods.settled, async ({ params: { sessionId, watchId, paths }, signal }) => ({
     files: await problems.settled(`${sessionId} ${watchId}`, paths, signal),
   }));

@@ -136,18 +136,15 @@ export function registerHistoryMethods(app: AgentApp, server: AgentServer): void
     const { value } = await server.stored.index.ask("titles", ids);
     return { titles: Object.fromEntries(value.map(({ id, title }) => [id, title ?? ""])) };
   });
-  const rename = async ({ sessionId, title }: HermesRename): Promise<object> => {
+  const rename = async ({ sessionId, title }: HermesRename): Promise<void> => {
     const line = titleLine(title);
     if (line === "" || line.length > MAX_TITLE_CHARS) {
       throw invalidParams("title", `expected 1 to ${MAX_TITLE_CHARS} visible characters`);
     }
     await server.renameSession(sessionId, line).catch(throwRequestError);
-    return {};
   };
-  const shelve = async ({ sessionId, shelf }: HermesShelve): Promise<object> => {
-    await server.shelveSession(sessionId, shelf).catch(throwRequestError);
-    return {};
-  };
+  const shelve = ({ sessionId, shelf }: HermesShelve): Promise<void> =>
+    server.shelveSession(sessionId, shelf).catch(throwRequestError);
   onClientRequest(app, sessionMethods.rename, ({ params }) => rename(params));
   onClientRequest(app, unstableMethods.setTitle, ({ params }) => rename(params));
   onClientRequest(app, sessionMethods.shelve, ({ params }) => shelve(params));
