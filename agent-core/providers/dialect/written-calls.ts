@@ -302,21 +302,19 @@ export type CallStart = "call" | "maybe" | "other";
 /** `mayBeBare`: calls without marks count too, and with `first`, for the start of the answer, those in code or by name alone. */
 export function callStart(text: string, tools: readonly ToolSchema[], mayBeBare: boolean | "first"): CallStart {
   const start = text.slice(0, LONGEST_START);
-  if ("&lt;".startsWith(start)) return "maybe";
   if (start[0] === "`" && mayBeBare === false) return "other";
-  const head = start.startsWith("&lt;") ? withoutEntities(start.replace(/&[#\w]{0,4}$/, "")) : start;
-  const options = { tools, mayBeBare: mayBeBare !== false, isFirst: mayBeBare === "first" };
-  const found = startOf(head, 0, { ...options, isMarked: /^functions\.\w/.test(head) });
+  if (mayBeBare === "first" && "&lt;".startsWith(start)) return "maybe";
+  const isEscaped = mayBeBare === "first" && start.startsWith("&lt;");
+  const head = isEscaped ? withoutEntities(start.replace(/&[#\w]{0,4}$/, "")) : start;
+  const found = startOf(head, 0, { tools, mayBeBare, isMarked: /^functions\.\w/.test(head) });
   return found === "maybe" && start.length === LONGEST_START ? "other" : found;
 }
 
-const CODE_FENCE = /^```(?!json\b|[\w-]*(?:tool|func|call))[\w-]+\s/;
+const CODE_FENCE = /^```(?!json\b|[\w-]*(?:tool|func|call))[\w-]+\s+/;
 
 type StartOptions = {
   readonly tools: readonly ToolSchema[];
-  readonly mayBeBare: boolean;
-  /** The answer begins here. */
-  readonly isFirst: boolean;
+  readonly mayBeBare: boolean | "first";
   /** A mark of a call precedes. */
   readonly isMarked: boolean;
 };
@@ -334,16 +332,15 @@ function startOf(head: string, at: number, options: StartOptions): CallStart {
 
 /** Undefined for marks before a call. */
 function decidedStart(rest: string, options: StartOptions, isInList: boolean): CallStart | undefined {
-  const { tools, mayBeBare, isFirst, isMarked } = options;
+  const { tools, mayBeBare, isMarked } = options;
   const tag = tagStart(rest, tools, isMarked);
   if (tag !== "other") return tag;
-  const isPossible = isMarked || mayBeBare;
-  const isJson = isMarked || (isPossible && /^\{+\s*(?:["'[{]|$)/.test(rest));
+  const isJson = isMarked || (mayBeBare && /^\{+\s*(?:["'[{]|$)/.test(rest));
   if (rest.startsWith("{")) return isJson ? jsonStart(rest, tools, isMarked) : "other";
-  const first = isFirst ? firstStart(rest, tools) : "other";
-  if (first !== "other") return first;
-  if (!isMarked && !isFirst && CODE_FENCE.test(rest)) return "other";
-  const named = isMarked || (isPossible && isInList) ? nameStart(rest, tools, isMarked) : "other";
+  const isFirst = !isMarked && mayBeBare === "first";
+  const first = isFirst ? firstStart(rest.replace(CODE_FENCE, ""), tools) : "other";
+  if (first !== "other" || (!isMarked && CODE_FENCE.test(rest))) return first;
+  const named = isMarked || (mayBeBare && isInList) ? nameStart(rest, tools, isMarked) : "other";
   return named === "other" ? undefined : named;
 }
 
@@ -355,8 +352,7 @@ function tagStart(text: string, tools: readonly ToolSchema[], isMarked: boolean)
   // Only an element or attribute for a parameter, or JSON, tells such a call from other XML.
   if (attributesOf(attributes, 0, tool) !== undefined) return "call";
   const inner = text.slice(opened.length).trimStart();
-  if (/^(?:<[\w-]*)?$/.test(inner)) return "maybe";
-  if (inner === "{") return "maybe";
+  if (/^(?:<[\w-]*|\{)?$/.test(inner)) return "maybe";
   if (inner.startsWith("{")) return isMarked || /^\{\s*["}]/.test(inner) ? "call" : "other";
   return typesOf(/^<([\w-]+)>/.exec(inner)?.[1] ?? "", tool) === undefined ? "other" : "call";
 }
@@ -371,13 +367,17 @@ function nameStart(text: string, tools: readonly ToolSchema[], isMarked: boolean
   return /^ +[a-z]{2}/i.test(after.replace(/^ (?:json|code)/, "")) ? "other" : "call";
 }
 
-/** A name and, in Python or as JSON on the next line, the first argument. */
+/** A name and, in Python or as JSON on the next line, the first argument with the beginning of a literal; and what may become it. */
+const FIRST = /^([\w.-]+)(?:\(\s*(\w+)\s*=|\s*\n\s*\{\s*"(\w+)"\s*:)\s*(?:["'\d[{-]|(?:true|false|none|null)\s*[,)}])/i;
+const OPEN_FIRST =
+  /^([\w.-]*)(\(\s*(?:\w+\s*(?:=\s*\w*\s*)?)?|\s*(?:\n\s*(?:\{\s*(?:"\w*(?:"\s*(?::\s*\w*\s*)?)?)?)?)?)$/;
+
 function firstStart(text: string, tools: readonly ToolSchema[]): CallStart {
-  const [begun = "", name = "", , key = "", sign] =
-    /^([\w.-]+)(\(\s*|\s*\n\s*\{\s*"?|\s*\n?\s*$)?(\w+)?"?(\s*[=:])?/.exec(text) ?? [];
+  const [, name, python, key = python] = FIRST.exec(text) ?? [];
   const tool = markedTool(name, tools);
-  if (tool !== undefined && sign !== undefined) return typesOf(key, tool) === undefined ? "other" : "call";
-  return begun === text && tools.some((each) => each.name.startsWith(name)) ? "maybe" : "other";
+  if (tool !== undefined) return typesOf(key ?? "", tool) === undefined ? "other" : "call";
+  const [, begun, after] = OPEN_FIRST.exec(text) ?? [];
+  return begun === undefined || nameValue(begun, after !== "", tools) === "other" ? "other" : "maybe";
 }
 
 const JSON_KEY = /["']?(\w+)["']?\s*:\s*(?:["']([\w.:-]*)(["']?))?/g;

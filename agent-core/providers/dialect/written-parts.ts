@@ -23,7 +23,7 @@ const OPEN_HEADER = /^(?:<\|start\|>\w*)?(?:<\|channel\|>\w*)?(?:<(?:\|\w*\|?)?)
 /** Ends of a message of gpt-oss. */
 const MESSAGE_ENDS = ["<|end|>", "<|return|>"] as const;
 /** Characters with which a mark begins; words are marks at the start of a line. */
-const MARK_START = /[<[{`◁✿&]|^[>\w]/gm;
+const MARK_START = /[<[{`◁✿]|^[>&\w]/gm;
 /** Longest beginning of a line that is remembered. A fence and a blank line fit in it. */
 const LINE_CHARS = 200;
 const QUOTES = new Set(["`", '"', "'"]);
@@ -326,15 +326,15 @@ class LineState {
   /** The kind of the start of `rest`. A tag right after the beginning of a citation is cited; a special token is for no reader. */
   callStart(rest: string, tools: readonly ToolSchema[], allowsBareJson: boolean): CallStart {
     const kind = callStart(rest, tools, allowsBareJson && this.isAtStart && (this.#hasText || "first"));
-    const tag = kind === "call" && CITED.test(this.#line) ? /^(<|&lt;)([\w:.-]+)/.exec(rest) : null;
-    if (tag === null) return kind;
-    this.#cited = `${tag[1]}/${tag[2]}`;
+    const tag = kind === "call" && CITED.test(this.#line) ? /^<([\w:.-]+)/.exec(rest)?.[1] : undefined;
+    if (tag === undefined) return kind;
+    this.#cited = `</${tag}`;
     return "other";
   }
 
   /** A word is a mark only at the start of a line. */
   mayStart(mark: string): boolean {
-    return /[<[{`◁✿&]/.test(mark) || this.isAtStart;
+    return /[<[{`◁✿]/.test(mark) || this.isAtStart;
   }
 
   get isAtStart(): boolean {

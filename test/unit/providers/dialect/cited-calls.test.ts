@@ -1,6 +1,6 @@
 // Calls that a model shows to people do not run, whatever their format; and further formats in which models write calls.
 import { expect, test } from "vitest";
-import { WrittenParts } from "../../../../agent-core/providers/dialect/written-parts.ts";
+import { type WrittenOptions, WrittenParts } from "../../../../agent-core/providers/dialect/written-parts.ts";
 import type { ToolSchema } from "../../../../agent-core/providers/wire/wire.ts";
 import { callsOf, joined } from "../../../conformance/collect.ts";
 
@@ -11,8 +11,8 @@ const tools: readonly ToolSchema[] = ["list", "mcp__fs__list_dir"].map((name) =>
   parameters,
 }));
 
-function read(text: string, chars: number, allowsBareJson = true) {
-  const parts = new WrittenParts({ tools, allowsBareJson });
+function read(text: string, chars: number, options: Partial<WrittenOptions> = {}) {
+  const parts = new WrittenParts({ tools, allowsBareJson: true, ...options });
   const pieces = text.match(new RegExp(`[^]{1,${chars}}`, "gu")) ?? [];
   const events = pieces.flatMap((piece) => parts.take({ type: "text-delta", text: piece }));
   return [...events, ...parts.finish({ type: "finish", reason: "stop", usage: undefined })];
@@ -62,8 +62,6 @@ test.each([
   ["GLM-4 by name", 'list\n{"depth": 2}'],
   ["GLM-4 after a line break", '\nlist\n{"depth": 2}'],
   ["a fence of Python", "```python\nlist(depth=2)\n```"],
-  ["a fence of XML", "```xml\n<list>\n<depth>2</depth>\n</list>\n```"],
-  ["a fence of XML around a mark", '```xml\n<tool_call>{"name": "list", "arguments": {"depth": 2}}</tool_call>\n```'],
   ["Python alone", "list(depth=2)"],
   ["a thought and a fence", "<think>\nI look.\n</think>\n\n```python\nlist(depth=2)\n```"],
 ])("%s runs as the whole answer, and is text beside other words", (_, text) => {
@@ -71,7 +69,7 @@ test.each([
     expect(callsOf(read(text, chars))).toEqual([["list", '{"depth":2}']]);
     for (const cited of [`So:\n${text}`, `${text}\nThat is how it is called.`, `> ${text.replaceAll("\n", "\n> ")}`])
       expect(callsOf(read(cited, chars))).toEqual([]);
-    expect(callsOf(read(text, chars, false))).toEqual([]);
+    expect(callsOf(read(text, chars, { allowsBareJson: false }))).toEqual([]);
   }
 });
 
@@ -142,4 +140,62 @@ test.each([
 test("a server's tool by its own name runs, however the name is cut", () => {
   const text = '<tool_call>{"name": "list_dir", "arguments": {"depth": 2}}</tool_call>';
   for (const chars of [1, 7, 1_000]) expect(callsOf(read(text, chars))).toEqual([["mcp__fs__list_dir", '{"depth":2}']]);
+});
+
+const offered: readonly ToolSchema[] = Object.entries({
+  read_file: "path",
+  terminal: "command",
+  process: "action",
+  query: "sql",
+  mcp__fs__list_dir: "depth",
+}).map(([name, parameter]) => ({
+  name,
+  description: "",
+  parameters: { properties: { [parameter]: { type: "string" } } },
+}));
+const ESCAPED = "&lt;terminal&gt;&lt;command&gt;echo ran&lt;/command&gt;&lt;/terminal&gt;";
+const ESCAPED_JSON = '&lt;tool_call&gt;{"name": "terminal", "arguments": {"command": "echo ran"}}&lt;/tool_call&gt;';
+const lengths = [...Array.from({ length: 14 }, (_, index) => index + 1), 1_000];
+
+test.each([
+  ["a tag in a sentence", `In HTML you write it as ${ESCAPED}`],
+  ["a call in a sentence", `In HTML: ${ESCAPED_JSON}`],
+  ["a call in a row of a table", `| form | text |\n|---|---|\n| HTML | ${ESCAPED_JSON} |`],
+  ["a call below a sentence", `In HTML:\n\n${ESCAPED}`],
+  ["a tag that opens the answer, and words", `${ESCAPED} is how you write it.`],
+  ["a signature of Python", "read_file(path: str)"],
+  ["a signature with a result", "terminal(command: str, timeout: int = 180) -> str"],
+  ["a shape of TypeScript", "terminal\n{command: string}"],
+  ["a signature with its types", "terminal(command=str, timeout=int)"],
+  ["a name for its value", "```python\nterminal(command=text)\n```"],
+  ["a shape of JSON", 'terminal\n{"command": string}'],
+  ["a shape of YAML", "query\n{ sql: SELECT 1 }"],
+  ["a fence of XML", "```xml\n<process><action>start</action></process>\n```"],
+  ["a fence of HTML", "```html\n<query><sql>SELECT 1</sql></query>\n```"],
+  ["a fence of XML with a mark", '```xml\n<tool_call>{"name": "terminal", "arguments": {}}</tool_call>\n```'],
+  ["a signature in a fence", "```python\nread_file(path: str)\n```"],
+  ["an object with bare keys", '{name: "terminal", arguments: {command: "ls"}}'],
+  ["an object with bare keys in a fence", '```js\n{name: "terminal", arguments: {command: "ls"}}\n```'],
+])("an answer with %s is text, however it is cut", (_, text) => {
+  for (const chars of lengths)
+    for (const allowsBareJson of [true, false]) {
+      const events = read(text, chars, { tools: offered, allowsBareJson });
+      expect(callsOf(events), String(chars)).toEqual([]);
+      expect(joined(events, "text-delta")).toBe(text);
+    }
+});
+
+test.each([
+  ["a server's tool in Python", "list_dir(depth=2)", "mcp__fs__list_dir"],
+  ["a server's tool and JSON", 'list_dir\n{"depth": 2}', "mcp__fs__list_dir"],
+  ["a server's tool in a fence", "```python\nlist_dir(depth=2)\n```", "mcp__fs__list_dir"],
+  ["a tool with a blank", "terminal( command = 'ls')", "terminal"],
+  ["a tool as entities", ESCAPED, "terminal"],
+  ["a call as entities", ESCAPED_JSON, "terminal"],
+])("an answer of %s runs, however it is cut, unless the model makes real calls", (_, text, name) => {
+  for (const chars of lengths) {
+    const [call] = callsOf(read(text, chars, { tools: offered }));
+    expect(call?.[0], String(chars)).toBe(name);
+    expect(callsOf(read(text, chars, { tools: offered, allowsBareJson: false }))).toEqual([]);
+  }
 });
