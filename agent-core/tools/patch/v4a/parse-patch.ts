@@ -96,10 +96,13 @@ function take(section: RawSection | undefined, line: string): boolean {
 
 /** Heads of a file in a unified diff. */
 const DIFF_FILE =
-  /^(?:(?:diff|index|new|deleted|old|similarity|rename) [^\n]*\n)*--- ([^\n\t]+).*\n\+\+\+ ([^\n\t]+).*\n(?=@@)/gm;
+  /^((?:diff [^\n]*\n)?(?:(?:index|new file|deleted file|similarity|rename) [^\n]*\n)*)--- ([^\n\t]+).*\n\+\+\+ ([^\n\t]+).*\n(?=@@)/gm;
+const TIME = /\s+\d{4}-\d\d-\d\d[ T]\d\d:.*$/;
 /** Block of Aider, Cline or Roo, below the name of its file or alone. */
 const BLOCK =
-  /(?:^(?!```|>>|\+\+\+)(\S.*)\n)?(?:^```.*\n)?^(?:<{5,}|-{5,}) ?SEARCH>?.*\n(?:(?::\w+:.*\n)+-{3,}\n)?([\s\S]*?)^={5,}\n([\s\S]*?)^(?:>{5,}|\+{5,}) ?REPLACE.*\n?(?:^```\n?)?/gm;
+  /(?:^(?!```|>>|\+\+\+)(\S.*)\n)?(?:^```.*\n)?^(?:<{5,}|-{5,}) ?SEARCH>?.*\n(?:(?::\w+:.*\n)+-{3,}\n)?([\s\S]*?)^={7} *\n([\s\S]*?)^(?:>{5,}|\+{5,}) ?REPLACE.*\n?(?:^```\n?)?/gm;
+/** Line of a block or of a merge conflict: inside a block or left over, it does not show where the text ends. */
+const MARKER = /^\\?(?:[<>|]{7}(?: |$)|={7} *$|[<-]{5,} ?SEARCH|[>+]{5,} ?REPLACE)/m;
 
 /** The patch in V4A, with its own heads, by which hooks know the files. `path`: its file, where it names none. Undefined for other text. */
 export function asV4a(patch: string, path: string | undefined): string | undefined {
@@ -107,19 +110,23 @@ export function asV4a(patch: string, path: string | undefined): string | undefin
   const marked = (text: string, mark: string): string => text.replaceAll(/^.*(?=\n)/gm, `${mark}$&`);
   let last: string | undefined;
   const own = `${patch.replaceAll("\r\n", "\n")}\n`
-    .replaceAll(DIFF_FILE, (_, from: string, to: string) => {
-      const [old, now] = [from, to].map((name) => name.trim().replace(/^[ab]\//, ""));
-      if (to.trim() === "/dev/null") return `*** Delete File: ${old}\n`;
-      return `*** ${from.trim() === "/dev/null" ? "Add" : "Update"} File: ${now}\n`;
+    .replaceAll(DIFF_FILE, (_, heads: string, from: string, to: string) => {
+      const pair = [from, to].map((name) => name.replace(TIME, "").trim());
+      const isGit = /^(?:a\/.*|\/dev\/null)\n(?:b\/|\/dev\/null$)/.test(pair.join("\n"));
+      const [old = "", now = ""] = pair.map((name) => (isGit ? name.replace(/^[ab]\//, "") : name));
+      if (now === "/dev/null") return `*** Delete File: ${old}\n`;
+      if (/^rename /m.test(heads)) return `*** Update File: ${old}\n*** Move to: ${now}\n`;
+      return `*** ${old === "/dev/null" ? "Add" : "Update"} File: ${now}\n`;
     })
-    .replaceAll(BLOCK, (_, name: string | undefined, search: string, replace: string) => {
+    .replaceAll(BLOCK, (block: string, name: string | undefined, search: string, replace: string) => {
+      if (MARKER.test(search + replace)) return block;
       const file = path ?? (name === undefined ? last : name.trim().replaceAll("`", ""));
       const isNew = search.trim() === "";
       const head = file === last && !isNew ? "" : `*** ${isNew ? "Add" : "Update"} File: ${file ?? ""}\n`;
       last = file;
       return `${head}${isNew ? "" : `@@\n${marked(search, "-")}`}${marked(replace, "+")}`;
     });
-  return HEADER_LINE.test(own) ? own : undefined;
+  return HEADER_LINE.test(own) && !MARKER.test(own) ? own : undefined;
 }
 
 function ownHead(line: string): string {
@@ -166,8 +173,6 @@ function refused(why: string): ParsedPatch {
   return { ok: false, text: `${why} ${FORM}` };
 }
 
-/** Heads of a diff that adds a file. */
-const DIFF_HEADS = /^--- [^\n]*\n\+\+\+ [^\n]*\n/;
 const HUNK_HEAD = /^@@/;
 const END_OF_FILE = /^\*\*\* *End of File/i;
 const NO_FINAL_BREAK = /^\\ No newline/;
@@ -182,7 +187,7 @@ type AddedText = {
 function addedText(section: readonly string[]): AddedText {
   const lines = section
     .join("\n")
-    .replace(DIFF_HEADS, "")
+    .replace(FILE_HEADS, "")
     .split("\n")
     .filter((line) => !END_OF_FILE.test(line));
   while (lines.at(-1) === "") lines.pop();

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
+import { asV4a } from "../../../../agent-core/tools/patch/v4a/parse-patch.ts";
 import { tool } from "../../../../agent-core/tools/patch.ts";
 import { type Bench, toolBench } from "../../../support/tool-context.ts";
 
@@ -94,4 +95,64 @@ describe("files that move about", () => {
     expect(await apply("*** Move File: link -> other")).toMatchObject({ ok: true });
     expect(text("other")).toBe("a\n");
   });
+});
+
+/** The patch of a block in the form of Cline, Aider or Roo. */
+const block = (search: string, replace: string): string =>
+  asV4a(`<<<<<<< SEARCH\n${search}=======\n${replace}>>>>>>> REPLACE`, "a.txt") ?? "";
+
+test.each([
+  ["a conflict's both sides", "<<<<<<< HEAD\na\n=======\nb\n>>>>>>> main\n", "a\n"],
+  ["a conflict that Roo escapes", "\\<<<<<<< HEAD\na\n\\=======\nb\n\\>>>>>>> main\n", "a\n"],
+  ["a conflict with its base", "a\n||||||| base\nb\n", "a\n"],
+  ["a heading as long as the divider", "Install\n=======\nold\n", "Install\n=======\nnew\n"],
+  ["a new heading as long as the divider", "Install\n", "Install\n=======\n"],
+  ["a block without an end before it", "one\n=======\nONE\n<<<<<<< SEARCH\ntwo\n", "TWO\n"],
+])("a block with %s is refused, since its divider is not clear", (_, search, replace) => {
+  expect(block(search, replace)).toBe("");
+  const cline = `------- SEARCH\n${search}=======\n${replace}+++++++ REPLACE`;
+  expect(asV4a(cline, "a.txt")).toBeUndefined();
+  expect(asV4a(`a.txt\n\`\`\`\n${cline}\n\`\`\``, undefined)).toBeUndefined();
+});
+
+test.each([
+  ["a short heading", "Title\n=====\nold\n", "Title\n=====\nnew\n"],
+  ["a long heading", "Changes\n==========\nold\n", "Changes\n==========\nnew\n"],
+  ["a rule and an arrow", "-----\n>>>>> old\n", "-----\n>>>>> new\n"],
+  ["strict equality and a comment", "  a === b;\n//=======\n", "  a !== b;\n//=======\n"],
+])("a block with %s changes all of it", async (_, search, replace) => {
+  put("a.txt", `before\n${search}after\n`);
+  expect(await apply(block(search, replace))).toMatchObject({ ok: true });
+  expect(text("a.txt")).toBe(`before\n${replace}after\n`);
+});
+
+test.each([
+  ["git", "--- a/x.ts\n+++ b/x.ts", "x.ts"],
+  ["git without prefixes, in a folder a", "--- a/x.ts\n+++ a/x.ts", "a/x.ts"],
+  ["git without prefixes, in a folder b", "--- b/x.ts\n+++ b/x.ts", "b/x.ts"],
+  ["diff -u with times", "--- x.ts 2024-01-02 00:00:00\n+++ x.ts 2024-01-02 00:00:01.5 +0000", "x.ts"],
+  ["diff -u with times after tabs", "--- a/x.ts\t2024-01-02\n+++ b/x.ts\t2024-01-02", "x.ts"],
+  [
+    "git of a rename",
+    "diff --git a/x.ts b/new.ts\nsimilarity index 90%\nrename from x.ts\nrename to new.ts\n--- a/x.ts\n+++ b/new.ts",
+    "new.ts",
+  ],
+])("a unified diff of %s changes the one file that it names", async (_, heads, changed) => {
+  const names = ["x.ts", "a/x.ts", "b/x.ts"];
+  for (const folder of ["a", "b"]) mkdirSync(at(folder));
+  for (const name of names) put(name, "one\n");
+  const patch = asV4a(`${heads}\n@@ -1 +1 @@\n-one\n+ONE\n`, undefined) ?? "";
+  expect(await apply(patch)).toMatchObject({ ok: true });
+  const all = [...new Set([...names, changed])].filter((name) => existsSync(at(name)));
+  expect(all.filter((name) => text(name) === "ONE\n")).toEqual([changed]);
+  expect(existsSync(at("x.ts"))).toBe(changed !== "new.ts");
+});
+
+test("a diff with a rename that has no lines is refused in full", async () => {
+  put("a.txt", "one\n");
+  const rename = "diff --git a/b.txt b/c.txt\nsimilarity index 100%\nrename from b.txt\nrename to c.txt\n";
+  const edit = "diff --git a/a.txt b/a.txt\n--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+ONE\n";
+  for (const patch of [rename, rename + edit, edit + rename])
+    expect(await apply(asV4a(patch, undefined) ?? patch)).toMatchObject({ ok: false });
+  expect(text("a.txt")).toBe("one\n");
 });
