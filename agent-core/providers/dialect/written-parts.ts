@@ -26,7 +26,6 @@ const MESSAGE_ENDS = ["<|end|>", "<|return|>"] as const;
 const MARK_START = /[<[{`◁✿]|^[>&\w]/gm;
 /** Longest beginning of a line that is remembered. A fence and a blank line fit in it. */
 const LINE_CHARS = 200;
-const QUOTES = new Set(["`", '"', "'"]);
 /** Line that cites what follows: a quotation, an item of a list, a comment, a row of a table, and nothing else yet. */
 const CITED = /^\s*(?:(?:>(?!>)|[-*+]\s|\d{1,3}[.)]\s|\/\/|#|\|)\s*)+$/;
 
@@ -320,7 +319,7 @@ class LineState {
   }
 
   get isQuoted(): boolean {
-    return this.#fence !== undefined || QUOTES.has(this.#last) || this.#cited !== undefined;
+    return this.#fence !== undefined || /[`"']/.test(this.#last) || this.#cited !== undefined;
   }
 
   /** The kind of the start of `rest`. A tag right after the beginning of a citation is cited; a special token is for no reader. */

@@ -33,8 +33,6 @@ const HEADER_LINE = new RegExp(HEADER.source, "im");
 const MOVE_TO = /^\*\*\* *(?:Move|Rename)(?:d)? *to: *(.+?) *$/i;
 const BEGIN = /^\*\*\* *Begin Patch/i;
 const END = /^\*\*\* *End Patch/i;
-const ARROW = / *-> */;
-const MOVES = /^(?:move|rename)$/i;
 const FENCE = /^\s*```/;
 
 /** All other verbs update. */
@@ -97,7 +95,6 @@ function take(section: RawSection | undefined, line: string): boolean {
 /** Heads of a file in a unified diff. */
 const DIFF_FILE =
   /^((?:diff [^\n]*\n)?(?:(?:index|new file|deleted file|similarity|rename) [^\n]*\n)*)--- ([^\n\t]+).*\n\+\+\+ ([^\n\t]+).*\n(?=@@)/gm;
-const TIME = /\s+\d{4}-\d\d-\d\d[ T]\d\d:.*$/;
 /** Block of Aider, Cline or Roo, below the name of its file or alone. */
 const BLOCK =
   /(?:^(?!```|>>|\+\+\+)(\S.*)\n)?(?:^```.*\n)?^(?:<{5,}|-{5,}) ?SEARCH>?.*\n(?:(?::\w+:.*\n)+-{3,}\n)?([\s\S]*?)^={7} *\n([\s\S]*?)^(?:>{5,}|\+{5,}) ?REPLACE.*\n?(?:^```\n?)?/gm;
@@ -111,7 +108,7 @@ export function asV4a(patch: string, path: string | undefined): string | undefin
   let last: string | undefined;
   const own = `${patch.replaceAll("\r\n", "\n")}\n`
     .replaceAll(DIFF_FILE, (_, heads: string, from: string, to: string) => {
-      const pair = [from, to].map((name) => name.replace(TIME, "").trim());
+      const pair = [from, to].map((name) => name.replace(/\s+\d{4}-\d\d-\d\d[ T]\d\d:.*$/, "").trim());
       const isGit = /^(?:a\/.*|\/dev\/null)\n(?:b\/|\/dev\/null$)/.test(pair.join("\n"));
       const [old = "", now = ""] = pair.map((name) => (isGit ? name.replace(/^[ab]\//, "") : name));
       if (now === "/dev/null") return `*** Delete File: ${old}\n`;
@@ -156,7 +153,7 @@ function headOf(line: string): RawSection | undefined {
   const [, verb, rest] = HEADER.exec(line) ?? [];
   if (verb === undefined || rest === undefined) return undefined;
   const kind = SECTION_KINDS[verb.toLowerCase()] ?? "update";
-  const [from = rest, to] = MOVES.test(verb) ? rest.split(ARROW) : [rest];
+  const [from = rest, to] = /^(?:move|rename)$/i.test(verb) ? rest.split(/ *-> */) : [rest];
   return { kind, path: cleanPath(from), moveTo: to === undefined ? undefined : cleanPath(to), lines: [] };
 }
 
@@ -173,7 +170,6 @@ function refused(why: string): ParsedPatch {
   return { ok: false, text: `${why} ${FORM}` };
 }
 
-const HUNK_HEAD = /^@@/;
 const END_OF_FILE = /^\*\*\* *End of File/i;
 const NO_FINAL_BREAK = /^\\ No newline/;
 
@@ -193,7 +189,7 @@ function addedText(section: readonly string[]): AddedText {
   while (lines.at(-1) === "") lines.pop();
   const isMarked = lines.some((line) => line.startsWith("+"));
   if (!isMarked) return { text: withFinalBreak(lines), bareLine: undefined };
-  const marked = lines.filter((line) => !HUNK_HEAD.test(line) && !NO_FINAL_BREAK.test(line));
+  const marked = lines.filter((line) => !line.startsWith("@@") && !NO_FINAL_BREAK.test(line));
   // Blank lines lose their plus sign most often.
   const bareLine = marked.find((line) => line !== "" && !line.startsWith("+"));
   const text = withFinalBreak(marked.map((line) => line.slice(1)));
@@ -231,7 +227,7 @@ class HunkReader {
       if (anchor) this.#anchors.push(anchor);
       return;
     }
-    if (/^\*\*\* *End of File/i.test(line)) {
+    if (END_OF_FILE.test(line)) {
       this.#isAtEnd = true;
       this.#close();
       return;
