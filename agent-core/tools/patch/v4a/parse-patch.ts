@@ -110,7 +110,9 @@ export function asV4a(patch: string, path: string | undefined): string | undefin
     .replaceAll(DIFF_FILE, (_, heads: string, from: string, to: string) => {
       const pair = [from, to].map((name) => name.replace(/\s+\d{4}-\d\d-\d\d[ T]\d\d:.*$/, "").trim());
       const isGit = /^(?:a\/.*|\/dev\/null)\n(?:b\/|\/dev\/null$)/.test(pair.join("\n"));
-      const [old = "", now = ""] = pair.map((name) => (isGit ? name.replace(/^[ab]\//, "") : name));
+      const [old = "", now = ""] = pair.map((name) =>
+        isGit ? name.replace(/^[ab]\/(?=[ab]\/)/, "./").replace(/^[ab]\//, "") : name,
+      );
       if (now === "/dev/null") return `*** Delete File: ${old}\n`;
       if (/^rename /m.test(heads)) return `*** Update File: ${old}\n*** Move to: ${now}\n`;
       return `*** ${old === "/dev/null" ? "Add" : "Update"} File: ${now}\n`;

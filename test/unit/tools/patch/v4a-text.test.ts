@@ -128,6 +128,7 @@ test.each([
 
 test.each([
   ["git", "--- a/x.ts\n+++ b/x.ts", "x.ts"],
+  ["git, in a folder b", "--- a/b/x.ts\n+++ b/b/x.ts", "b/x.ts"],
   ["git without prefixes, in a folder a", "--- a/x.ts\n+++ a/x.ts", "a/x.ts"],
   ["git without prefixes, in a folder b", "--- b/x.ts\n+++ b/x.ts", "b/x.ts"],
   ["diff -u with times", "--- x.ts 2024-01-02 00:00:00\n+++ x.ts 2024-01-02 00:00:01.5 +0000", "x.ts"],
@@ -146,6 +147,15 @@ test.each([
   const all = [...new Set([...names, changed])].filter((name) => existsSync(at(name)));
   expect(all.filter((name) => text(name) === "ONE\n")).toEqual([changed]);
   expect(existsSync(at("x.ts"))).toBe(changed !== "new.ts");
+});
+
+test("a diff of git for a file that is missing changes no file of a shorter path", async () => {
+  put("x.ts", "one\n");
+  for (const folder of ["a", "b"]) {
+    const patch = asV4a(`--- a/${folder}/x.ts\n+++ b/${folder}/x.ts\n@@ -1 +1 @@\n-one\n+ONE\n`, undefined) ?? "";
+    expect(await apply(patch)).toMatchObject({ ok: false });
+  }
+  expect(text("x.ts")).toBe("one\n");
 });
 
 test("a diff with a rename that has no lines is refused in full", async () => {
