@@ -267,8 +267,9 @@ function tooManyInvalid(
 const NOTE_AFTER = 10;
 /** Further ones before the turn ends. */
 const GRACE = 2;
-/** Calls that take this long wait for something, as `sleep 30; gh run view` does. Milliseconds. */
+/** Calls with such a word that take this long wait for something, as `sleep 30; gh run view` does. Milliseconds. */
 const WAIT_MS = 5_000;
+const WAITING = /(?<=^|[\s;&|("]|\\[nt])(?:start-sleep|sleep|wait|watch|timeout \/t)(?=[\s;&|)"\\]|$)/i;
 /** Such calls in a row that count as one. */
 const WAITS = 6;
 /** Different calls of a loop at most: a model may read many files again, such as after a compression. */
@@ -297,6 +298,8 @@ export class Repetition {
   readonly #last = new Map<string, readonly ToolMessage[]>();
   /** Different calls since the last news. */
   readonly #loop = new Set<string>();
+  #times = 0;
+  /** As `#times`, where calls that wait count less. */
   #count = 0;
   /** The last calls waited for something. */
   #hasWaited = false;
@@ -316,7 +319,10 @@ export class Repetition {
     const isNews = before === undefined || newsOf(results) !== newsOf(before);
     if (isNews) this.#loop.clear();
     this.#loop.add(called);
-    const waited = tookMs >= WAIT_MS;
+    const waits = ({ function: { name, arguments: json } }: ToolCall) =>
+      WAITING.test(`${name.replaceAll("_", " ")} ${json}`);
+    const waited = tookMs >= WAIT_MS && calls.some(waits);
+    this.#times = isNews ? 1 : this.#times + 1;
     this.#count = isNews ? 1 : this.#count + (waited || this.#hasWaited ? 1 / WAITS : 1);
     this.#hasWaited = waited;
     this.#last.delete(called);
@@ -324,7 +330,8 @@ export class Repetition {
     const [oldest = ""] = this.#last.size > LOOP_CALLS ? this.#last.keys() : [];
     this.#last.delete(oldest);
     // Polling with a wait and a look of their own has two answers where one command has one.
-    const times = this.#loop.size > 1 ? Math.floor(this.#count / 2) : this.#count;
-    return { note: times > NOTE_AFTER ? REPEATED : undefined, isStuck: times > NOTE_AFTER + GRACE };
+    const answers = this.#loop.size > 1 ? 2 : 1;
+    const note = this.#times >= (NOTE_AFTER + 1) * answers ? REPEATED : undefined;
+    return { note, isStuck: Math.floor(this.#count / answers) > NOTE_AFTER + GRACE };
   }
 }

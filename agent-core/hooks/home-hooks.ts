@@ -3,6 +3,7 @@
 import { join } from "node:path";
 import * as z from "zod";
 import { writeJsonFile } from "../config/home-file.ts";
+import { attempt } from "../platform/errors.ts";
 import { parseJson } from "../platform/json.ts";
 import { withLock } from "../platform/locks/file-lock.ts";
 import { nearName } from "../platform/names.ts";
@@ -86,10 +87,5 @@ export class HookAllowlist {
   }
 }
 
-function readText(path: string): string {
-  try {
-    return readTextSync(path);
-  } catch {
-    return ""; // nothing is allowed yet
-  }
-}
+/** Empty while nothing is allowed. */
+const readText = (path: string): string => attempt(() => readTextSync(path)) ?? "";

@@ -90,9 +90,9 @@ test.each([1, 2, 3, 6])(
 
 describe("polling whose results repeat goes on for an hour where its calls wait", () => {
   test.each([
-    ["one command, as for GitHub's runs", ["sleep 60; gh run view"]],
+    ["one command, as for GitHub's runs", ['{"command":"sleep 60; gh run view"}']],
     ["a process without output, as of a long build", ['{"action":"wait","id":"p1","timeout":60}']],
-    ["a wait and a look", ["sleep 60", "kubectl get pods"]],
+    ["a wait and a look", ['{"command":"sleep 60"}', "kubectl get pods"]],
   ])("%s", (_, calls) => {
     const repetition = new Repetition();
     const stuck = Array.from({ length: 60 * calls.length }, (_, index) => {
@@ -123,4 +123,41 @@ test("a model that reads many files again goes on", () => {
     return repetition.count([{ id: "c", type: "function", function: called }], [result], 0).isStuck;
   });
   expect(stuck).not.toContain(true);
+});
+
+/** Notes and the end among 100 equal calls that take so many seconds. */
+function lastsFor(name: string, input: object, seconds: number) {
+  const repetition = new Repetition();
+  const counts = Array.from({ length: 100 }, (_, index) => {
+    const called = { name, arguments: JSON.stringify(input) };
+    const result = { role: "tool", tool_call_id: `c${index}`, content: `3 failed in ${seconds}.${index}s` } as const;
+    return repetition.count([{ id: "c", type: "function", function: called }], [result], seconds * 1_000);
+  });
+  const [noted, ended] = [counts.findIndex(({ note }) => note), counts.findIndex(({ isStuck }) => isStuck)];
+  return { noted: noted + 1, ended: ended + 1 };
+}
+
+test.each([
+  ["terminal", { command: "npm test" }, 6],
+  ["terminal", { command: "npx vitest run src/wait.test.ts --watch=false" }, 30],
+  ["terminal", { command: "cargo build 2>&1 | tail -5" }, 90],
+  ["terminal", { command: "timeout 60 make check" }, 60],
+  ["terminal", { command: "pytest tests/test_sleep.py -k waiting" }, 12],
+  ["mcp__db__query", { sql: "SELECT * FROM watchers" }, 20],
+])("a slow loop ends as soon as a fast one: %s %j", (name, input, seconds) => {
+  expect(lastsFor(name, input, seconds)).toEqual({ noted: 11, ended: 13 });
+});
+
+test.each([
+  ["terminal", { command: "cd app\nsleep 30\ngh run view" }],
+  ["terminal", { command: "kubectl wait --for=condition=ready pod/web" }],
+  ["terminal", { command: "gh run watch 17" }],
+  ["terminal", { command: "Start-Sleep 30; docker ps" }],
+  ["terminal", { command: "(sleep 30)" }],
+  ["process", { action: "wait", process: "p1" }],
+  ["mcp__playwright__browser_wait_for", { time: 30 }],
+])("a loop of waits gets its note after ten calls, and lasts longer: %s %j", (name, input) => {
+  const { noted, ended } = lastsFor(name, input, 30);
+  expect(noted).toBe(11);
+  expect(ended).toBeGreaterThan(60);
 });
