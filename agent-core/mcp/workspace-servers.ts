@@ -32,14 +32,15 @@ export type WorkspaceServerList = {
   readonly problems: readonly string[];
 };
 
-const EMPTY: WorkspaceServerList = { servers: [], problems: [] };
+/** An entry of a file by its name, or a whole file that cannot be used. */
+type Listed = WorkspaceServerList & { readonly name: string };
 
 /** Reads the files of workspace folders again after each change. */
 export class WorkspaceServers {
   readonly #folders: readonly string[];
   readonly #environment: Environment;
   #version = "";
-  #list = EMPTY;
+  #list: WorkspaceServerList = { servers: [], problems: [] };
 
   /** `folders`: absolute. `environment`: values for `${NAME}` in the files. */
   constructor(folders: readonly string[], environment: Environment) {
@@ -55,12 +56,15 @@ export class WorkspaceServers {
         .map((path) => fileVersion(path) ?? "-")
         .join(" ");
     if (versionWith(this.#list) === this.#version) return this.#list;
-    const lists = files.map((file) => serversIn(file, this.#environment));
+    const lists = files.flatMap((file) => serversIn(file, this.#environment));
     const servers = new Map<string, WorkspaceServer>();
     for (const server of lists.flatMap((list) => list.servers)) {
       if (!servers.has(server.config.name)) servers.set(server.config.name, server);
     }
-    this.#list = { servers: [...servers.values()], problems: lists.flatMap(({ problems }) => problems) };
+    // A name in several files needs one entry that can be used. Else the first is reported.
+    const unused = lists.filter(({ name, problems }) => problems.length > 0 && !servers.has(name)).toReversed();
+    const problems = [...new Map(unused.map((list) => [list.name, list.problems])).values()].toReversed().flat();
+    this.#list = { servers: [...servers.values()], problems };
     this.#version = versionWith(this.#list);
     return this.#list;
   }
@@ -68,25 +72,22 @@ export class WorkspaceServers {
 
 const serverTable = z.record(z.string(), z.unknown());
 
-function serversIn(file: ServerFile, environment: Environment): WorkspaceServerList {
+function serversIn(file: ServerFile, environment: Environment): readonly Listed[] {
   const { key, name, path, folder } = file;
   const read = readByItself(path, { within: [folder] });
-  if (!read.ok && read.reason === undefined) return EMPTY;
+  if (!read.ok && read.reason === undefined) return [];
   try {
     if (!read.ok) throw new Error(read.reason);
-    const parsed = parseJsonc(read.text);
+    // Variables of Gemini CLI need no braces.
+    const text = name.startsWith(".gemini/") ? read.text.replaceAll(/\$([A-Za-z_]\w*)/g, "${$1}") : read.text;
+    const parsed = text.trim() === "" ? {} : parseJsonc(text);
     if (parsed === undefined) throw new Error("the file is not valid JSON");
     const table = z.looseObject({ [key]: serverTable.optional() }).safeParse(parsed).data;
     if (table === undefined) throw new Error(`\`${key}\` is not an object of servers`);
-    const lists = Object.entries(serverTable.parse(table[key] ?? {})).map(([server, raw]) =>
-      serverOf(server, raw, file, environment),
-    );
-    return {
-      servers: lists.flatMap(({ servers }) => servers),
-      problems: lists.flatMap(({ problems }) => problems),
-    };
+    const entries = Object.entries(serverTable.parse(table[key] ?? {}));
+    return entries.map(([server, raw]) => ({ name: server, ...serverOf(server, raw, file, environment) }));
   } catch (error) {
-    return problem(`The MCP servers of ${name} are not used: ${messageOf(error)}.`);
+    return [{ name: path, ...problem(`The MCP servers of ${name} are not used: ${messageOf(error)}.`) }];
   }
 }
 

@@ -173,3 +173,52 @@ test("a consent covers the scripts of the workspace that the command line names,
   write(join(root, "tools/server.js"), "1");
   expect(hash()).toBe(first);
 });
+
+test.each([
+  ["in the environment", { command: "x", env: { A: "$TOKEN_1" } }, { env: { A: "s3" } }],
+  ["in a header", { httpUrl: "https://a.example", headers: { B: "Bearer $TOKEN_1" } }, { headers: { B: "Bearer s3" } }],
+  ["within a word", { command: "x", args: ["--key=$TOKEN_1/a", "$1", "5$"] }, { args: ["--key=s3/a", "$1", "5$"] }],
+  ["in braces", { command: "x", args: ["${TOKEN_1}", "${NO:-x}"] }, { args: ["s3", "x"] }],
+])("a variable of Gemini CLI without braces is replaced %s, and in no other file", (_case, server, settings) => {
+  const { servers, problems } = read({ ".gemini/settings.json": { mcpServers: { a: server } } }, { TOKEN_1: "s3" });
+  expect([servers[0]?.config.settings, problems]).toMatchObject([settings, []]);
+  const other = read({ ".mcp.json": { mcpServers: { a: { command: "x", args: ["$TOKEN_1"] } } } }, { TOKEN_1: "s3" });
+  expect(other.servers[0]?.config.settings).toMatchObject({ args: ["$TOKEN_1"] });
+});
+
+const github = { mcpServers: { github: { command: "gh-mcp", env: { T: "${GITHUB_TOKEN}" } } } };
+const plain = { mcpServers: { github: { command: "gh-mcp" } } };
+test.each([
+  ["none of three is usable", { ".mcp.json": github, ".cursor/mcp.json": github, ".roo/mcp.json": github }, 0],
+  ["the first is usable", { ".mcp.json": plain, ".cursor/mcp.json": github, ".gemini/settings.json": github }, 1],
+  ["the last is usable", { ".cursor/mcp.json": github, ".roo/mcp.json": plain }, 1],
+  [
+    "the usable one is switched off",
+    { ".mcp.json": { mcpServers: { github: { command: "x", disabled: true } } }, ".roo/mcp.json": github },
+    1,
+  ],
+])(
+  "of the entries of one server %s: a problem is reported once, for the first, or not at all",
+  (_case, files, usable) => {
+    const { servers, problems } = read(files);
+    expect(servers).toHaveLength(usable);
+    expect(problems).toEqual(
+      usable === 1 ? [] : [expect.stringMatching(/^\.mcp\.json: .* GITHUB_TOKEN, which is not set/)],
+    );
+  },
+);
+
+test.each(["", " \n", "\ufeff"])("an empty file is an empty list of servers: %j", (text) => {
+  for (const name of [".mcp.json", ".vscode/mcp.json", ".gemini/settings.json"])
+    expect(read({ [name]: text })).toEqual({ servers: [], problems: [] });
+});
+
+test("servers with different problems are each reported, in the order of their files", () => {
+  const bad = (name: string) => ({ mcpServers: { [name]: { command: 3 } } });
+  const { problems } = read({ ".mcp.json": bad("a"), ".cursor/mcp.json": "{ half", ".roo/mcp.json": bad("b") });
+  expect(problems.map((line) => line.match(/server a|cursor|server b/)?.[0])).toEqual([
+    "server a",
+    "cursor",
+    "server b",
+  ]);
+});
