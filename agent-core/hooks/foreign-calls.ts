@@ -84,7 +84,12 @@ const toolNames: Readonly<Record<string, ToolNames>> = {
   WebSearch: { copilot: "web_search", own: "web_search" },
 };
 
-export const isToolName = (name: string): boolean => Object.hasOwn(toolNames, name);
+/** The rules of `Edit(*.ts)|Write(*.ts)`. */
+const rulesIn = (text: string): readonly string[] => text.split(/(?<=\))\s*[|,]+\s*(?=[A-Z]\w*\()/);
+
+/** True for rules of tools, such as `Bash(touch *)`. Rules that something else joins are none. */
+export const areRules = (text: string): boolean =>
+  rulesIn(text).every((rule) => Object.hasOwn(toolNames, /^(\w+)\((?!.*\)\W.*\w\().+\)$/s.exec(rule)?.[1] ?? ""));
 
 /** Names that a call of our tool can have in Claude Code. */
 function claudeNames(tool: string): readonly string[] {
@@ -267,12 +272,15 @@ function cursorFields(id: string, cwd: string, { result, attempt }: HookPayload[
  * A call that the rule cannot read is selected.
  */
 export function permissionRule(rule: string, folder: string): ((call: ForeignCall) => boolean) | undefined {
-  const [, name, content = "*"] = /^([\w*-]+)(?:\((.*)\))?$/s.exec(rule.trim()) ?? [];
-  if (name === undefined) return undefined;
+  const [first = "", ...others] = rulesIn(rule);
+  const [, name, content = "*"] = /^([\w*-]+)(?:\((.*)\))?$/s.exec(first.trim()) ?? [];
+  const further = others.map((other) => permissionRule(other, folder));
+  if (name === undefined || further.includes(undefined)) return undefined;
   // Claude Code's rules for Edit hold for all tools that change files.
   const covers = (tool: string): boolean => matchesWildcards(name, tool) || (name === "Edit" && tool === "Write");
   const selects = content === "*" || content === "" ? () => true : contentTest(content, folder);
-  return (call) => coversName(covers, call.name) && selects(call.input);
+  const isFirst = (call: ForeignCall): boolean => coversName(covers, call.name) && selects(call.input);
+  return (call) => isFirst(call) || further.some((selectsToo) => selectsToo?.(call));
 }
 
 function contentTest(content: string, folder: string): (input: ForeignCall["input"]) => boolean {

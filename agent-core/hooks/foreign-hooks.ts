@@ -11,6 +11,7 @@ import { messageOf } from "../platform/errors.ts";
 import { parseJsonc } from "../platform/jsonc.ts";
 import { type CommandHook, type CommandPlace, matcherOf, runHookCommand, wholeOf } from "./command-hook.ts";
 import {
+  areRules,
   coversTool,
   type ForeignCall,
   type ForeignEvent,
@@ -19,7 +20,6 @@ import {
   foreignEvent,
   foreignPayload,
   isOfOutcome,
-  isToolName,
   ownInput,
   permissionRule,
   subjectOf,
@@ -184,7 +184,7 @@ function hookOf({ handler, ...found }: Found, workspace: string): { hook?: Forei
   const { eventName, source } = found;
   const known = foreignEvent(eventName, source.startsWith(".cursor/"));
   if (known === undefined) return { problem: `${source}: hooks for ${eventName} have no effect in this version.` };
-  const parsed = handlerSchema.safeParse(handler);
+  const parsed = handlerSchema.safeParse(withRule(handler, known));
   const where = parsed.error?.issues[0]?.path.join(".");
   const problem = parsed.success ? problemOf(parsed.data, known) : `its ${where || "entry"} is not valid`;
   const line = parsed.success ? lineOf(parsed.data) : undefined;
@@ -239,16 +239,16 @@ function handlersOf(entry: unknown) {
     if (own === null || own === "") return [];
     if (typeof own !== "object") return { handler: own };
     const given = Object.entries({ ...group, ...own }).filter(([, value]) => value !== null && value !== "");
-    return { handler: withRule(Object.fromEntries(given)) };
+    return { handler: Object.fromEntries(given) };
   });
 }
 
 /** A rule in place of a matcher, such as `Bash(touch *)`, covers no name as a pattern. It selects as `if` does. */
-function withRule(handler: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  const { matcher, if: rule = matcher } = handler;
-  const [pattern = "", name = ""] = /^(\w+)\(.+\)$/s.exec(String(matcher)) ?? [];
-  const isRule = isToolName(name) && wholeOf(pattern)?.test(name) !== true;
-  return isRule ? { ...handler, matcher: "*", if: rule } : handler;
+function withRule(handler: unknown, { event }: ForeignEvent): unknown {
+  const { matcher, if: rule = matcher } = Object(handler);
+  const isName = wholeOf(matcher)?.test(String(matcher).replace(/\(.*/s, "")) === true;
+  const isRule = TOOL_EVENTS.has(event) && areRules(String(matcher)) && !isName;
+  return isRule ? { ...Object(handler), matcher: "*", if: rule } : handler;
 }
 
 /** In Claude Code a pattern is a list of names, or an expression that some part of a name matches; in Copilot all of it. */

@@ -46,7 +46,11 @@ export function hookVerdict(
   const event = payload.hook_event_name;
   const verdict = verdictIn(output, payload);
   const isBlockable = format === "copilot" ? event === "pre_tool_call" : BLOCKABLE.has(event);
-  if (exitCode === BLOCKING_EXIT && isBlockable) return blocked(verdict, errors);
+  if (exitCode === BLOCKING_EXIT && isBlockable) {
+    const said = verdict?.decision === "block" ? verdict.reason : undefined;
+    const reason = said ?? bothEnds(errors.trim(), TEXT_CHARS);
+    return { decision: "block", ...(reason !== "" && { reason }) };
+  }
   // In Copilot a guard that fails blocks, whatever it asks.
   const isTightening = verdict?.decision === "block" || (verdict?.decision === "ask" && format !== "copilot");
   if (exitCode !== 0 && !isTightening) {
@@ -66,12 +70,6 @@ function verdictIn(output: string, payload: HookFacts): HookVerdict | undefined 
   return (
     verdicts.find(({ decision }) => decision === "block") ?? verdicts.find(({ decision }) => decision) ?? verdicts[0]
   );
-}
-
-function blocked(verdict: HookVerdict | undefined, errors: string): HookVerdict {
-  const printed = bothEnds(errors.trim(), TEXT_CHARS);
-  const reason = (verdict?.decision === "block" ? verdict.reason : undefined) ?? (printed || undefined);
-  return { decision: "block", ...(reason !== undefined && { reason }) };
 }
 
 /** Verdict of output that is not a JSON object. */

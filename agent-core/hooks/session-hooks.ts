@@ -100,7 +100,10 @@ export class SessionHooks {
     if (entry === undefined) throw new Error("There is no such hook. /hooks lists them.");
     const { command } = entry.definition;
     if (action === "allow") await entry.allow();
-    else await this.#switched(entry, action === "enable");
+    else {
+      this.#switches ??= await Switches.of(this.#options.home);
+      await this.#switches.set(id, () => ({ isOn: action === "enable" }));
+    }
     this.#update();
     this.#onChange();
     if (action === "allow") return `Allowed: \`${command}\`.`;
@@ -150,11 +153,6 @@ export class SessionHooks {
 
   #isOn({ id }: Entry): boolean {
     return this.#switches?.get(id).isOn ?? true;
-  }
-
-  async #switched({ id }: Entry, isOn: boolean): Promise<void> {
-    this.#switches ??= await Switches.of(this.#options.home);
-    await this.#switches.set(id, () => ({ isOn }));
   }
 
   #homeEntry(definition: CommandHook): Entry {
@@ -234,11 +232,8 @@ function stateOf(entry: Entry): readonly [HermesExtensionItem["state"], ...Herme
   return ["on", "disable"];
 }
 
-const stateWords: Readonly<Record<HermesExtensionItem["state"], string>> = {
+const stateWords: Readonly<Partial<Record<HermesExtensionItem["state"], string>>> = {
   on: "On",
   off: "Off",
-  starting: "Starting",
   "needs-consent": "**Needs your consent**",
-  "needs-sign-in": "Needs a sign-in",
-  failed: "Failed",
 };

@@ -132,3 +132,50 @@ test.each([
   const { hooks } = await readForeignHooks(workspace.cwd);
   expect(hooks.map(({ command }) => command)).toEqual([line]);
 });
+
+const edit = (path: string) => ({ tool: "patch", input: { mode: "replace", path, old_string: "x", new_string: "y" } });
+const write = (path: string) => ({ tool: "write_file", input: { path, content: "x" } });
+const guarded = (event: string, matcher: string) => {
+  workspace.put(".claude/settings.json", {
+    hooks: { [event]: [{ matcher, hooks: [{ type: "command", command: "exit 2" }] }] },
+  });
+};
+
+test.each([
+  ["Edit(*.ts)|Write(*.ts)", [edit("src/a.ts"), write("a.ts")], [edit("a.md"), bash]],
+  ["Read(*.env), Bash(touch *)", [{ ...read, input: { path: "a.env" } }, bash], [read, edit("a.env")]],
+  ["Bash(git *)|Bash(npm *) | Bash(touch *)", [bash], [{ ...bash, input: { command: "ls" } }, read]],
+  ["Bash(touch *)", [bash], [{ ...bash, input: { command: "ls" } }, read]],
+  ["Bash(echo (a|b)|touch *)", [], [read]],
+])("rules in place of a matcher select calls: %s", async (matcher, selected, others) => {
+  guarded("PreToolUse", matcher);
+  expect((await readForeignHooks(workspace.cwd)).problems).toEqual([]);
+  const verdicts = await workspace.allowed();
+  for (const call of selected) expect(await workspace.run(verdicts, call)).toMatchObject({ decision: "block" });
+  for (const call of others) expect((await workspace.run(verdicts, call)).decision).toBe("continue");
+});
+
+test.each(["Edit(*.ts)|Write", "Edit|Write(*.ts)", "Edit(*.ts) or Write(*.ts)", "Edit(*.ts)|MyTool(*.ts)"])(
+  "a guard whose matcher %s is no rule runs for all calls, with a warning",
+  async (matcher) => {
+    guarded("PreToolUse", matcher);
+    expect((await readForeignHooks(workspace.cwd)).problems).toEqual([
+      expect.stringContaining('without its "matcher"'),
+    ]);
+    const verdicts = await workspace.allowed();
+    for (const call of [edit("a.ts"), write("a.md"), bash])
+      expect(await workspace.run(verdicts, call)).toMatchObject({ decision: "block" });
+  },
+);
+
+test.each(["UserPromptSubmit", "Stop", "SessionStart", "SubagentStop"])(
+  "a rule in place of a matcher leaves a hook for %s, which has no tool, as it is",
+  async (event) => {
+    guarded(event, "Bash(touch .*)");
+    const matcher = "Bash(touch .*)";
+    expect(await readForeignHooks(workspace.cwd)).toMatchObject({
+      problems: [],
+      hooks: [{ matcher, rule: undefined }],
+    });
+  },
+);
