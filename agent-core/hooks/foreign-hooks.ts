@@ -203,10 +203,7 @@ function hookOf({ handler, ...found }: Found, workspace: string): { hook?: Forei
     words: [line, ...(parsed.data.args ?? [])],
     env,
     folder: isAbsolute(cwd) ? cwd : join(workspace, cwd),
-    timeoutSeconds: Math.min(
-      timeoutOf(parsed.data, source) ?? DEFAULT_TIMEOUT_SECONDS[known.format],
-      MAX_TIMEOUT_SECONDS,
-    ),
+    timeoutSeconds: timeoutOf(parsed.data, source, known.format),
     failClosed: (onFailure === "block" || parsed.data.failClosed) && !isBackground,
   };
   const isRead = (key: string): boolean =>
@@ -216,8 +213,10 @@ function hookOf({ handler, ...found }: Found, workspace: string): { hook?: Forei
   return { hook, problem: `${about} runs without its "${unread.join('", "')}", which Hermes does not understand.` };
 }
 
-const timeoutOf = ({ timeoutSec, timeout = timeoutSec }: Handler, source: string): number | undefined =>
-  timeout && timeout / (source.startsWith(GEMINI) ? 1_000 : 1);
+function timeoutOf({ timeoutSec, timeout = timeoutSec }: Handler, source: string, format: ForeignFormat): number {
+  const seconds = timeout && timeout / (source.startsWith(GEMINI) ? 1_000 : 1);
+  return Math.min(seconds ?? DEFAULT_TIMEOUT_SECONDS[format], MAX_TIMEOUT_SECONDS);
+}
 
 /** Reason why a valid handler is not used. */
 function problemOf(handler: Handler, known: ForeignEvent): string | undefined {

@@ -82,12 +82,10 @@ function plainVerdict(plain: string, event: HookEvent, format: ForeignFormat | u
 }
 
 /** Verdict in the JSON answer of a command or a plugin; undefined for any other answer. */
-export function readVerdict(answer: unknown, payload: HookFacts): HookVerdict | undefined {
-  const fields = record.safeParse(answer).data;
-  return fields && verdictOf(fields, payload);
-}
-
-function verdictOf(answer: Fields, { hook_event_name: event, tool_input: before }: HookFacts): HookVerdict {
+export function readVerdict(written: unknown, payload: HookFacts): HookVerdict | undefined {
+  const { hook_event_name: event, tool_input: before } = payload;
+  const answer = record.safeParse(written).data;
+  if (answer === undefined) return undefined;
   const own = fieldsIn(answer, "hookSpecificOutput") ?? {};
   const decision = decisionOf(answer, own, event);
   // Cursor has its own names, in two spellings; `systemMessage` is for people.

@@ -257,10 +257,8 @@ function track(running: Set<Promise<unknown>>, one: Promise<unknown>): void {
 }
 
 /** Drops the approval of a workspace's hook: a workspace must not give itself permissions. */
-function ownVerdict({ origin }: Hook, verdict: HookVerdict): HookVerdict {
-  if (verdict.decision !== "approve" || origin === "home") return verdict;
-  const { decision: _, ...rest } = verdict;
-  return rest;
+function ownVerdict({ origin }: Hook, { decision, ...rest }: HookVerdict): HookVerdict {
+  return decision === undefined || (decision === "approve" && origin !== "home") ? rest : { decision, ...rest };
 }
 
 function outcomeOf({ decision, input, text }: HookVerdict): RecordedHook["outcome"] {

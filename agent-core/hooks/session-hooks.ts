@@ -119,10 +119,9 @@ export class SessionHooks {
     const items = this.items();
     const unknown = numbersIn(which).find((number) => items[number - 1] === undefined);
     if (unknown !== undefined) throw this.#misused(`There is no hook ${unknown}.`);
-    const chosen =
-      which === "all"
-        ? items.filter(({ actions }) => actions.some((offered) => offered === action))
-        : items.filter((_, index) => numbersIn(which).includes(index + 1));
+    const chosen = items.filter(({ actions }, index) =>
+      which === "all" ? actions.some((offered) => offered === action) : numbersIn(which).includes(index + 1),
+    );
     if (chosen.length === 0) return `There is no hook to ${action}.\n\n${this.#list()}`;
     const lines: string[] = [];
     for (const { id } of chosen) lines.push(await this.act(id, action));
