@@ -59,7 +59,8 @@ export async function readDecoded(path: string, signal: AbortSignal): Promise<De
 /** `path` is for messages. */
 export async function decodeAny(path: string, bytes: Buffer): Promise<DecodedFile | FileFailure> {
   const hasZeros = bytes.subarray(0, BINARY_PROBE_BYTES).includes(0);
-  const decoded = hasZeros ? undefined : decodeUtf8(bytes);
+  // ISO-2022-JP would pass for UTF-8, with escapes in place of its letters.
+  const decoded = hasZeros || bytes.includes("\x1b$B") ? undefined : decodeUtf8(bytes);
   // Lines that end with CR alone are another encoding here.
   if (decoded !== undefined && (decoded.text.includes("\n") || !decoded.text.includes("\r"))) return decoded;
   // Few projects have such files, and the tables of all encodings take a tenth of a second to load.

@@ -45,9 +45,9 @@ const PLAIN_SHARE = 0.1;
 /** Encodings that lose a tie. */
 const RARE = /^(?:cp|mac)/i;
 
-/** Bytes that only texts of two or four bytes a character have. */
+/** Bytes that only texts of two or four bytes a character have, and the escape of ISO-2022-JP, which the library lacks. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: programs and pictures have them
-const BINARY = /[\x00-\x08\x0e-\x1a\x1c-\x1f]/;
+const BINARY = /[\x00-\x08\x0e-\x1a\x1c-\x1f]|\x1b\$B/;
 /** Characters that no text has. */
 const CONTROL = /\ufffd|[\p{Cn}\p{Cs}]|[^\P{Cc}\s]/u;
 

@@ -236,3 +236,21 @@ test.each(["a\rb = 1\rc\r", "a\r\nb = 1\rc\n", "\ufeffa\nb = 1\n"])(
     expect(readFileSync(path, "utf8")).toBe(text.replace("1", "2"));
   },
 );
+
+test.each([
+  ["a header", "Subject: \x1b$B%F%9%H\x1b(B\n"],
+  ["settings", "\x1b$B@_Dj\x1b(B: a = 1\r\nb = 2\r\n"],
+  ["one line", "\x1b$B$3$l$O\x1b(B = 1"],
+])("Japanese mail is refused in place of being shown as escapes: %s", async (_, text) => {
+  writeFileSync(path, text);
+  const message = expect.stringContaining("no text in a known encoding");
+  expect(await files.readText(path, signal)).toMatchObject({ ok: false, reason: "encoding", message });
+});
+
+test.each(["title=\x1b$PATH\x1b[0m\nb = 1\n", "\x1b[31mred\x1b[0m größe $B\n"])(
+  "a text with escapes that is no Japanese mail is read as it is: %j",
+  async (text) => {
+    writeFileSync(path, text);
+    expect(await files.readText(path, signal)).toMatchObject({ ok: true, text });
+  },
+);
