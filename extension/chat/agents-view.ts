@@ -178,12 +178,18 @@ export function itemOf(element: AgentGroup | AgentRow): vscode.TreeItem {
   return "rows" in element ? groupItem(element) : rowItem(element);
 }
 
+/** VS Code keeps a known id as folded as it was, so a folder has a new one each time that a session in it begins to ask. */
+const asked = new Map<string, { readonly asks: boolean; readonly times: number }>();
+
 function groupItem({ folder, rows }: AgentGroup): vscode.TreeItem {
   const isOpen = folder === currentFolder() || rows.some(({ state, isHere }) => isHere || state !== "earlier");
   const { Expanded, Collapsed } = vscode.TreeItemCollapsibleState;
   const item = new vscode.TreeItem(vscode.Uri.file(folder), isOpen ? Expanded : Collapsed);
-  // VS Code keeps a known id as folded as it was, also when a session in it begins to ask.
-  item.id = `${isOpen ? "open" : "folded"} ${folder}`;
+  const asks = rows[0]?.state === "asks";
+  const was = asked.get(folder) ?? { asks: false, times: 0 };
+  const times = was.times + Number(asks && !was.asks);
+  asked.set(folder, { asks, times });
+  item.id = `${times} ${folder}`;
   item.description = [rows.length, LOOKS[rows[0]?.state ?? "earlier"].text].filter(Boolean).join(" · ");
   item.tooltip = folder;
   item.iconPath = new vscode.ThemeIcon("root-folder");

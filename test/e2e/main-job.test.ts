@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { allowClipboard } from "../support/shared-browser.ts";
 import { pictureOfFailure, VSCodeWindow } from "../support/vscode-browser.ts";
 
 const PROMPT = "replace two with TWO in a.txt then run cat a.txt";
@@ -45,7 +46,7 @@ describe("the main job, in the packaged extension without key or network", () =>
   });
 
   test("attaches the output of the terminal, without a warning that nothing is selected", async () => {
-    await window.page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    await allowClipboard(window.page);
     await window.runCommand("Hermes: Add Terminal to Hermes");
     await window.panel.getByRole("button", { name: "Remove Terminal: Hermes: cat a.txt" }).click();
     expect(await window.page.locator(".notification-toast").allTextContents()).toEqual([]);

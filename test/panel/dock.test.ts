@@ -84,4 +84,21 @@ describe("lines of a turn", () => {
     await pictures("commands-in-words");
     await panel().reset();
   });
+
+  test("the message takes the focus of a find bar that came over another page, and of the button to the latest", async () => {
+    const message = panel().locator(".composer textarea:focus");
+    await panel().feed({ kind: "prompt", id: "p1", text: "Count\n\n".repeat(5) });
+    const text = "1\n\n".repeat(100);
+    await panel().update({ sessionUpdate: "agent_message_chunk", content: { type: "text", text } });
+    await panel().feed({ kind: "turn-end", stopReason: "end_turn" });
+    await panel().tell({ type: "command", id: "c1", command: { kind: "show-sessions" } });
+    await panel().locator(".history-search input:focus").waitFor();
+    await panel().tell({ type: "command", id: "c2", command: { kind: "find" } });
+    await panel().locator(".find-bar input:focus").press("Escape");
+    await message.waitFor();
+    await panel().locator(".transcript").press("Home");
+    await button("Jump to the Latest").press("Enter");
+    await message.waitFor();
+    await panel().reset();
+  });
 });

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { WorkspaceFacts } from "../../agent-core/protocol/panel-events.ts";
 import { emptyState } from "../../webview/state/state.ts";
 import { useFedPanel } from "../support/panel/fed-panel.ts";
+import { allowClipboard } from "../support/shared-browser.ts";
 
 /** Runs in the browser, whose names are not among the types of this project. */
 const SCHEME = new Function("element", "return getComputedStyle(element).colorScheme") as (element: unknown) => string;
@@ -330,7 +331,7 @@ describe("next steps in the panel", () => {
       await button("Try Again with Another Model").click();
       const again = { position: 0, text: "What is wrong here?" };
       await expect.poll(posted).toEqual({ type: "choose-model", again });
-      await panel().page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+      await allowClipboard(panel().page);
       await button("Copy Answer").click();
       await expect.poll(() => panel().page.evaluate("navigator.clipboard.readText()")).toBe("Nothing **is** wrong.");
     });

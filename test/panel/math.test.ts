@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { useFedPanel } from "../support/panel/fed-panel.ts";
 import { TOO_WIDE } from "../support/panel/too-wide.ts";
+import { allowClipboard } from "../support/shared-browser.ts";
 
 const ANSWER = `The roots of $a x^2 + b x + c = 0$ are
 
@@ -47,7 +48,7 @@ describe("formulas of an answer", () => {
 
   test("are copied and found as TeX", async () => {
     const { page } = panel();
-    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    await allowClipboard(page);
     const copied = (part: string) =>
       page.evaluate(`(async () => {
         const paragraph = document.querySelector(".answer p");

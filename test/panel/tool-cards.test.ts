@@ -144,11 +144,15 @@ describe("cards of tool calls", () => {
         content: [text(`text of ${path}`)],
       });
     }
+    await panel()
+      .page.locator(".row", { has: card("b.ts") })
+      .focus();
     await show("s", { title: "Search for total", kind: "search", status: "completed", content: [text("2 hits")] });
     await show("e", { title: "Edit a.ts", kind: "edit", status: "completed" });
     const line = panel().locator('button.fold-summary:has-text("3 reads, 1 search")');
     await line.waitFor();
     expect(await card("b.ts").count()).toBe(0);
+    await panel().locator(".transcript:focus").waitFor();
     await fits();
     await panel().pictures("reads-folded");
     await line.click();

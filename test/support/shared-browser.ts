@@ -1,5 +1,5 @@
 /** The browser of the tests of a worker. */
-import { type BrowserContext, chromium } from "playwright-core";
+import { type BrowserContext, chromium, type Page } from "playwright-core";
 import { chromiumArguments, ensureChromium } from "../../scripts/system-programs.ts";
 
 let started: Promise<BrowserContext> | undefined;
@@ -16,4 +16,10 @@ export function sharedBrowser(): Promise<BrowserContext> {
 
 async function start(): Promise<BrowserContext> {
   return chromium.launchPersistentContext("", { executablePath: await ensureChromium(), args: [...chromiumArguments] });
+}
+
+/** Pages of other origins, which may be in use in the same browser, are left as they are. */
+export function allowClipboard(page: Page): Promise<void> {
+  const { origin } = new URL(page.url());
+  return page.context().grantPermissions(["clipboard-read", "clipboard-write"], { origin });
 }

@@ -323,10 +323,9 @@ export class VSCodeWindow {
   }
 }
 
-/** Removes what earlier windows stored and may do: only the browser's cache is left. */
+/** Removes what earlier windows stored: only the browser's cache is left. */
 async function forget(authority: string): Promise<void> {
   const context = await sharedBrowser();
-  await context.clearPermissions();
   const [page = await context.newPage()] = context.pages();
   const protocol = await context.newCDPSession(page);
   await protocol.send("Storage.clearDataForOrigin", { origin: `http://${authority}`, storageTypes: "all" });

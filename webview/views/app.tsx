@@ -28,7 +28,7 @@ import { CONTINUE } from "./transcript/turn-end.tsx";
 
 export function App() {
   const { store } = usePanel();
-  const frame = useFocusNotLost<HTMLElement>();
+  useFocusNotLost();
   const { permissions, questions, announcement, facts } = store.shown.value;
   if (facts.folder !== "open") {
     return (
@@ -38,7 +38,7 @@ export function App() {
     );
   }
   return (
-    <main class="panel" ref={frame}>
+    <main class="panel">
       <AgentLine />
       <TrustLine />
       <BackgroundLine />

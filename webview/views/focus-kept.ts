@@ -31,15 +31,19 @@ export function useFocusKept<List extends HTMLElement>(
   return list;
 }
 
-/** When the focused element of the frame is removed, the message takes the focus. */
-export function useFocusNotLost<Frame extends HTMLElement>(): RefObject<Frame | null> {
-  const frame = useRef<Frame>(null);
-  const focused = useFocused((target) => (frame.current?.contains(target) ? target : undefined));
+/** When the focused element is removed, the transcript that it was in takes the focus, where reading goes on, else the message. */
+export function useFocusNotLost(): void {
+  const focused = useFocused((target) => ({ target, transcript: target.closest<HTMLElement>(".transcript") }));
   useLayoutEffect(() => {
-    if (focused.current?.isConnected !== false || !isFocusLost()) return;
-    focusMessage();
-  });
-  return frame;
+    const observer = new MutationObserver(() => {
+      const { target, transcript } = focused.current ?? {};
+      if (target?.isConnected !== false || !isFocusLost()) return;
+      if (transcript?.isConnected === true) transcript.focus({ preventScroll: true });
+      else focusMessage();
+    });
+    observer.observe(document.body, { childList: true, subtree: true });
+    return () => observer.disconnect();
+  }, []);
 }
 
 const MESSAGE = ".composer textarea";
@@ -55,11 +59,11 @@ export function typeIntoMessage({ key, ctrlKey, metaKey, altKey, target, default
 }
 
 /** Result of `read` for the element that got the focus last. */
-function useFocused<Focused>(read: (target: Node) => Focused | undefined): RefObject<Focused | undefined> {
+function useFocused<Focused>(read: (target: Element) => Focused | undefined): RefObject<Focused | undefined> {
   const focused = useRef<Focused | undefined>(undefined);
   useLayoutEffect(() => {
     const onFocusIn = ({ target }: FocusEvent): void => {
-      focused.current = target instanceof Node ? read(target) : undefined;
+      focused.current = target instanceof Element ? read(target) : undefined;
     };
     document.addEventListener("focusin", onFocusIn);
     return () => document.removeEventListener("focusin", onFocusIn);

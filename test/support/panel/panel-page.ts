@@ -126,7 +126,6 @@ export class PanelPage {
   }
 
   async close(): Promise<void> {
-    await this.page.context().clearPermissions();
     await this.page.close();
     this.#server.closeAllConnections();
     await new Promise((resolve) => this.#server.close(resolve));

@@ -69,14 +69,15 @@ suite("tree of agents", () => {
   });
 
   // VS Code keeps the fold of an item whose id it knows.
-  test("unfolds a folder when a session in it begins to ask, and says so beside its name", () => {
+  test("unfolds a folder when a session in it begins to ask, says so beside its name, and does not fold it again", () => {
     const row = { id: "s", title: "t", folder: "/p", isHere: false, at: 0, facts: [] };
-    const [quiet, asking] = (["earlier", "asks"] as const).map((state) =>
+    const [quiet, asking, ended, again] = (["earlier", "asks", "earlier", "asks"] as const).map((state) =>
       itemOf({ folder: "/p", rows: [{ ...row, state }] }),
     );
     const { Collapsed, Expanded } = vscode.TreeItemCollapsibleState;
     assert.deepEqual([quiet?.collapsibleState, asking?.collapsibleState], [Collapsed, Expanded]);
-    assert.notEqual(quiet?.id, asking?.id);
+    assert.equal(ended?.id, asking?.id);
+    assert.equal(new Set([quiet, asking, again].map((item) => item?.id)).size, 3);
     assert.deepEqual([quiet?.description, asking?.description], ["1", "1 · asks"]);
   });
 });

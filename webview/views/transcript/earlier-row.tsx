@@ -1,6 +1,6 @@
 /** Line above the first message of a long session, and the loading of earlier pages. */
 import type { RefObject } from "preact";
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { earlierOf } from "../../state/earlier.ts";
 import type { EarlierState, PanelState } from "../../state/state.ts";
 import { hidesNextPage } from "../../state/summaries.ts";
@@ -14,15 +14,9 @@ export const EARLIER_PX = 32;
 type EarlierRowProps = { readonly earlier: EarlierState; readonly onAsk: () => void };
 
 export function EarlierRow({ earlier, onAsk }: EarlierRowProps) {
-  const row = useRef<HTMLDivElement>(null);
   const isEnd = earlier.type === "none-left";
-  const hadFocus = useRef(false as boolean);
-  useLayoutEffect(() => {
-    // The focused button has been removed.
-    if (isEnd && hadFocus.current) row.current?.closest<HTMLElement>(".transcript")?.focus({ preventScroll: true });
-  }, [isEnd]);
   return (
-    <div class="earlier" ref={row}>
+    <div class="earlier">
       {isEnd ? (
         <span class="earlier-text">{t("Beginning of the conversation")}</span>
       ) : (
@@ -32,12 +26,6 @@ export function EarlierRow({ earlier, onAsk }: EarlierRowProps) {
           aria-busy={earlier.type === "loading"}
           title={earlier.type === "failed" ? earlier.problem : undefined}
           onClick={onAsk}
-          onFocus={() => {
-            hadFocus.current = true;
-          }}
-          onBlur={() => {
-            hadFocus.current = false;
-          }}
         >
           <Label earlier={earlier} />
         </button>

@@ -17,7 +17,8 @@ import { RestoreCard, RestoreFiles, useRestorePreview } from "./restore-card.tsx
 export const MessageEdits = createContext<Map<string, Signal<Draft>>>(new Map());
 
 export function UserMessage({ entry }: { readonly entry: TextEntry }) {
-  const { post, store, isReadOnly } = usePanel();
+  const panel = usePanel();
+  const { post, store, isReadOnly } = panel;
   const edits = useContext(MessageEdits);
   const [edited, setEdited] = useState(edits.get(entry.key));
   // An editor that comes back into view leaves the focus where it is.
@@ -60,6 +61,7 @@ export function UserMessage({ entry }: { readonly entry: TextEntry }) {
           onSend={(draft, withFiles) => {
             close();
             resend(draft, withFiles);
+            panel.compose();
           }}
           onCancel={() => {
             close();
