@@ -59,5 +59,5 @@ test("in the terminal: the settings of config.yaml, and the system's own certifi
   const refused = await ask({ SSL_CERT_FILE: "/dev/null", HERMES_NO_PROXY: "none.test" }).catch(
     (error: unknown) => error,
   );
-  expect(String(refused)).toMatch(/cannot be reached at https:\/\/api\.example\.test: .*certificate/);
+  expect(String(refused)).toMatch(/api\.example\.test cannot be reached: .*certificate/);
 });
