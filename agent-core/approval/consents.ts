@@ -38,14 +38,10 @@ export function namedScripts(
     const stat = pathBelow(workspace, path) ? statOf(resolvePath(path)) : undefined;
     if (stat?.isFile() !== true) continue;
     const isScript = SCRIPT.test(word) || (stat.mode & EXECUTABLE) !== 0 || INTERPRETER.test(words[at - 1] ?? "");
-    if (isScript) scripts[path] = textOf(path) ?? `${stat.ino} ${stat.mtimeMs} ${stat.size}`;
+    const read = isScript ? readByItself(path, { isOwn: true }) : undefined;
+    if (read) scripts[path] = read.ok ? read.text : `${stat.ino} ${stat.mtimeMs} ${stat.size}`;
   }
   return scripts;
-}
-
-function textOf(path: string): string | undefined {
-  const read = readByItself(path, { isOwn: true });
-  return read.ok ? read.text : undefined;
 }
 
 /** One file for each consent: its name is what it holds for, and its text the content in one line, for people. */

@@ -30,6 +30,8 @@ const MAX_CHARS = 12_000;
 const MAX_HOSTS = 60;
 const MAX_SHOWN = 5;
 
+const HOST = /^(?:\w+:\/\/)?[^\s/?#]*\.[^\s/?#]*/;
+
 /**
  * A question without a lasting answer when a text holds a secret; undefined when none does. `isAddress`: it also counts when
  * it only looks like a key.
@@ -43,12 +45,15 @@ export function secretQuestion(
   const holds = isAddress ? holdsSecret : holdsValue;
   // The names of hosts have no case.
   const folded = secrets.map((secret) => secret.toLowerCase());
-  const isLeak = (text: string): boolean => holds(text, secrets) || holdsValue(text.toLowerCase(), folded);
+  const isLeak = (text: string): boolean =>
+    holds(text, secrets) || holdsValue(HOST.exec(text)?.[0].toLowerCase() ?? "", folded);
   // Text that was cut into arguments or labels of a name is whole without its separators.
   const whole = [texts, [texts.join(" ")]].map((some) => some.filter(isLeak));
   const leaks = whole.find(({ length }) => length > 0) ?? [];
   if (leaks.length === 0) return undefined;
-  const shown = [...new Set(leaks.map((text) => redact(text, secrets)))].slice(0, MAX_SHOWN);
+  const shown = [
+    ...new Set(leaks.map((text) => redact(holds(text, secrets) ? text : text.toLowerCase(), [...secrets, ...folded]))),
+  ].slice(0, MAX_SHOWN);
   const reasons = shown.map((text) => `Sends what looks like a key or another secret${to}: ${text}`);
   return asProtected({ kind: "ask", reasons, grant: undefined });
 }

@@ -246,22 +246,15 @@ function withSecrets(decision: Decision, verdict: CommandVerdict, context: Polic
 
 /** Programs that read do no more where nothing can be written, also with an option that no rule lists. */
 function areReaders({ readOnly, outsideCommands, parts }: CommandVerdict): boolean {
-  return (
-    readOnly || (!outsideCommands.changes && parts.every((part) => part.readOnly || plainReaders.has(part.program)))
-  );
+  const isReader = (part: CommandPart): boolean => part.readOnly || plainReaders.has(part.program);
+  return readOnly || (!outsideCommands.changes && parts.every(isReader));
 }
 
 function askToo(decision: Decision, reason: string, grant: GrantOffer | undefined): Decision {
   const { sandbox } = decision;
   const earlier = decision.kind === "ask" ? decision : { reasons: [], grant: [] };
   const both = earlier.grant && grant && [...earlier.grant, ...grant];
-  return {
-    kind: "ask",
-    reasons: [...earlier.reasons, reason],
-    grant: both,
-    isProtected: true,
-    ...(sandbox && { sandbox }),
-  };
+  return asProtected({ kind: "ask", reasons: [...earlier.reasons, reason], grant: both, ...(sandbox && { sandbox }) });
 }
 
 const MAX_SECRETS = 5;
@@ -352,10 +345,9 @@ function askForParts(verdict: CommandVerdict, needs: (part: CommandPart) => bool
 function ownCode(verdict: CommandVerdict, { sandbox, scope, written }: PolicyContext) {
   const root = scope.roots.find((each) => partsBelow(each, scope.cwd) !== undefined) ?? scope.cwd;
   if (!verdict.runsProject || sandbox || !written?.size) return undefined;
-  const places = verdict.parts.flatMap((part) => placesNamed(part, scope));
-  const isNamed = (path: string): boolean => places.some((place) => partsBelow(place, path) !== undefined);
-  const isOwn = (path: string): boolean => partsBelow(root, path) !== undefined;
-  const files = [...written].filter((path) => (isOwn(path) ? !isData(path) : isNamed(scope.resolvePath(path))));
+  const places = verdict.parts.filter((part) => part.runsProject).flatMap((part) => placesNamed(part, scope));
+  const isRun = (path: string): boolean => [root, ...places].some((place) => partsBelow(place, path) !== undefined);
+  const files = [...written].filter((path) => !isData(path) && [path, scope.resolvePath(path)].some(isRun));
   if (files.length === 0) return undefined;
   const shown = files.slice(0, 3).map((path) => shownPath(path, { ...scope, cwd: root }));
   const key = { row: `running: code that the agent changed in ${root}` };

@@ -49,17 +49,23 @@ function scriptOf(text: string, name: string, folder: string): PackageScript | u
   return { folder, before: scripts[`pre${name}`] ?? "", code, after: scripts[`post${name}`] ?? "" };
 }
 
-const COMPOSE_FILE = /^(?:docker-)?compose(?:\.override)?\.ya?ml$/;
+const COMPOSE_FILE = /^(?:docker-)?compose[\w.-]*\.ya?ml$/;
+const CHOOSES_FILES = /^[^#\n]*COMPOSE_(?:FILE|ENV_FILES|PATH_SEPARATOR)/m;
+const COMMENT = /^\s*(?:#.*)?\n|^\s*#.*|(?<=^(?:[^"'#\n]|"[^"\\\n]*"|'[^'\n]*')*)[ \t]#.*/gm;
+const NEAR = String.raw`(["']?)(?!\S*\.\.)[\w.][\w./-]*`;
+const LISTED = String.raw`\s+(?:-[ \t]+)?(?:(?:path|required|format):[ \t]+)?${NEAR}\1`;
 /** Keys that open files, but those of variables beside it, and spellings that may hide one. */
-const OPENS_FILES =
-  /include|extends|\\[xuU]|^\s*\?\s|_file(?!:(?:\s+(?:-[ \t]+)?["']?(?!\S*\.\.)[\w.][\w./-]*["']?)+[ \t]*(?:\n[ \t]*(?![ \t-])|(?![\s\S])))/m;
+const OPENS_FILES = new RegExp(
+  String.raw`(?:^|[\s{,])["']?include["']?\s*:|(?=[\s\S]*\bfile["']?\s*:)(?:^|[\s{,])["']?extends["']?\s*:|\\[xuU]|\*\S+\s+:|^\s*\?\s|_file(?!:(?:(?:${LISTED})+[ \t]*(?:\n[ \t]*(?!path|required|format|x-)["']?[\w.<][\w.<-]*["']?:(?=\s)|(?![\s\S]))|[ \t]*\[(?:\s*${NEAR}\2\s*,?)+\][ \t]*(?:\n|(?![\s\S]))))`,
+  "m",
+);
 
 /** True when the compose project of `folder` names no file elsewhere, and no address, that is read with it. */
 export function isPlainCompose(folder: string): boolean {
   const files = entriesOf(folder).filter(({ name }) => COMPOSE_FILE.test(name));
-  const texts = files.map(({ name }) => readScript(join(folder, name)) ?? "include");
-  if (texts.some((text) => OPENS_FILES.test(text)) || /COMPOSE_/.test(readScript(join(folder, ".env")) ?? ""))
-    return false;
+  const texts = files.map(({ name }) => readScript(join(folder, name)) ?? "include:");
+  const opens = texts.some((text) => OPENS_FILES.test(text.replaceAll("\r", "").replace(COMMENT, "")));
+  if (opens || CHOOSES_FILES.test(readScript(join(folder, ".env")) ?? "")) return false;
   return files.length > 0 || dirname(folder) === folder || isPlainCompose(dirname(folder));
 }
 

@@ -62,14 +62,12 @@ export function followsBranches(folder: string, { remote, refs, pulls }: RemoteB
   if (repositoryOf(folder) === undefined) return true;
   const settings = new Map(gitSettings(folder)?.map(({ key, value }) => [key, value]));
   if (!settings.has(`remote.${remote}.url`)) return false;
-  if (!pulls) return refs.every((ref) => isRef(folder, `refs/remotes/${remote}/${ref}`));
+  const find = (ref: string) =>
+    readGitSync(folder, ["rev-parse", "--verify", "--quiet", `refs/remotes/${remote}/${ref}`]);
+  if (!pulls) return refs.every((ref) => find(ref) !== undefined);
   const branch = readGitSync(folder, ["symbolic-ref", "--quiet", "--short", "HEAD"])?.toString().trim();
   const followed = settings.get(`branch.${branch}.merge`);
   return settings.get(`branch.${branch}.remote`) === remote && refs.every((ref) => followed === `refs/heads/${ref}`);
-}
-
-function isRef(folder: string, name: string): boolean {
-  return readGitSync(folder, ["rev-parse", "--verify", "--quiet", name]) !== undefined;
 }
 
 /** True when `folder` lies in a bare repository inside `root`: git would use the settings that the checkout brought. */

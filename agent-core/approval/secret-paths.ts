@@ -26,11 +26,9 @@ const HOME_SECRETS = new Set([
     "appdata/roaming/composer appdata/roaming/rclone .config/git/credentials .config/pnpm/rc .ivy2/.credentials",
     ".local/share/uv/credentials .sbt/.credentials .hex/hex.config",
   ].flatMap((line) => line.split(" ")),
-  "library/application support/google",
-  "library/application support/firefox",
-  "library/application support/bravesoftware",
-  "library/application support/microsoft edge",
-  "library/application support/com.apple.tcc",
+  ...["google", "firefox", "bravesoftware", "microsoft edge", "com.apple.tcc"].map(
+    (name) => `library/application support/${name}`,
+  ),
   "appdata/roaming/github cli",
 ]);
 /** As NuGet writes it, for file systems that tell cases apart. */

@@ -29,13 +29,14 @@ function module([name, ...rest]: readonly Arg[]): readonly CommandEffect[] {
   return [askForCode(`Runs the Python module ${name.text}`, "prefix")];
 }
 
-const PRINTS = /^\s*(?:print|console\.log)\((?:(["'])[^"'\\]*\1|[\d\s+*/.-]*)\);?\s*$/;
+/** Perl, Ruby and PHP run code that stands in a text in double quotes. */
+const PRINTS = /^\s*(?:print|console\.log)\((?:'[^"'\\]*'|"[^"'\\#$@`]*"|[\d\s+*/.-]*)\);?\s*$/;
 /** Code that loads a package and prints its version, and no other value. */
 const PRINTS_VERSION =
   /^(?:(?:import|from [\w.]+ import) [\w., ]+; ?)+print\([\w.]+\.(?:__version__|__file__|version|version_info|executable|prefix|platform)\)$|^(?:console\.log\()?(?:process\.(?:versions?|platform|arch)(?:\.\w+)?|require\((["'])(?:\.\/package\.json|[\w@][\w@/-]*(?:\/package\.json)?)\1\)\.(?:name|version))\)?;?$/;
 /** Commands that test, list and generate: of Deno, and of a framework's own script. */
 const FRONT =
-  /^(?:deno (?:test|check|lint|fmt|doc|info|types|bench|task)|python[\d.]* manage\.py (?:test|check|showmigrations|makemigrations|sqlmigrate|diffsettings|runserver|help)|php artisan (?:test|list|about|help|route:list|migrate:status|make:\w+|serve)|ruby bin\/rails (?:test|routes))(?: |$)/;
+  /^(?:deno (?:test|check|lint|fmt|doc|info|types|bench|task)|(?!.* -(?:e|-en|-se|-py)(?!\S*[= ]testing(?: |$)))(?:python[\d.]* manage\.py (?:test|check|showmigrations|makemigrations|sqlmigrate|diffsettings|runserver|help)|php artisan (?:test|list|about|help|route:list|migrate:status|make:\w+|serve)|ruby bin\/rails (?:test|routes)))(?: |$)/;
 const VERSION = /^(?:--version|-version|-v|-V+|--help|-h|version)$/;
 
 const PYTHON = /^(?:i?python|pypy|py$)[\d.]*/;
@@ -50,7 +51,7 @@ function plainCall(name: string, args: readonly Arg[]): readonly CommandEffect[]
   if (/^node(?:js)? --test$/.test(line) && !loads) return [project(args)];
   if (line === "node --run") return packageScript("node --run", second, { rest });
   if (FRONT.test(lineOf([knownArg(name), ...args]))) return [project(args)];
-  const code = /^-[cep]$/.test(first?.text ?? "") && rest.length === 0 ? (second?.text ?? "") : "";
+  const code = /^(?:\S+ -[ce]|node(?:js)? -p)$/.test(line) && rest.length === 0 ? (second?.text ?? "") : "";
   if (PRINTS_VERSION.test(code)) return [project([])];
   return PRINTS.test(code) ? [] : undefined;
 }

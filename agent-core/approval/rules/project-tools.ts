@@ -20,7 +20,7 @@ const STEERING =
 
 /** Verbs and targets that reach beyond the project. */
 const FAR =
-  /^(?:[\w-]+\.[\w.-]+:[\w.-]+:.*|exec:exec.*|publish|deploy|release|upload|login|logout|push|install|uninstall|add|remove|exec|dependency:get|cloud|connect|link|telemetry|generate:key|init)$|deploy|publish|releas|upload|destroy|drop|prod(?:uction)?(?:$|[:._-])|migrat|seed|eject|purge|teardown|rollback|promote|nuke|wipe|reset|ship/i;
+  /^(?:publish|deploy|release|upload|login|logout|push|install|uninstall|add|remove|exec|dependency:get|cloud|connect|link|telemetry|generate:key|init)$|deploy|publish|releas|upload|destroy|drop|prod(?:uction)?(?:$|[:._-])|migrat|seed|eject|purge|teardown|rollback|promote|nuke|wipe|reset|ship/i;
 
 const leaves = (name: string, verb: string): readonly CommandEffect[] => [
   ask(`Runs ${name} ${shown(verb)}, which may reach beyond this project`, "prefix"),
@@ -37,7 +37,9 @@ const tool: Program = ({ name, args }) => [project(args), ...steering(name, args
 
 /** A task runner: some tasks reach beyond the project. */
 const tasks: Program = (call) => {
-  const far = call.args.find(({ text }) => !text.startsWith("-") && FAR.test(text));
+  // Plugins of Maven that the project need not name, and its runner of programs.
+  const plugin = call.name.startsWith("mvn") ? /^(?:[\w-]+\.[\w.-]+:[\w.-]+:|exec:exec)/ : /^(?!)/;
+  const far = call.args.find(({ text }) => !text.startsWith("-") && (FAR.test(text) || plugin.test(text)));
   return far ? [...tool(call), ...leaves(call.name, far.text)] : tool(call);
 };
 
@@ -224,14 +226,18 @@ export const projectTools: ReadonlyMap<string, Program> = ruleTable({
   ),
   rustup: manager("show which check doc"),
   dotnet: manager("build test run restore clean format --info --list-sdks --list-runtimes list msbuild watch"),
-  swift: manager("build test run package", { odd: /^package (?!describe|dump-package|show-dep|clean)/ }),
+  swift: manager("build test run package", {
+    odd: /^package (?:.* )?(?:plugin|edit|config)(?: |$)|--package-path[ =](?:[~/]|\S*\.\.)/,
+  }),
   mix: manager("test compile format credo dialyzer help phx.routes deps"),
   "flutter dart": manager("test build analyze doctor clean run devices format fix compile doc info"),
   zig: manager("build test fmt version env build-exe build-lib run targets"),
-  "stack cabal": manager("build test check run repl bench haddock path ghc clean", { runs: "exec" }),
-  dune: manager("build test runtest fmt clean exec", { odd: /^exec(?! (?:-\S+ )*\S+\.(?:exe|bc)(?: |$))/ }),
+  "stack cabal dune": byLine(
+    [/^exec (?:-\S* )*\w[\w./-]*\.(?:exe|bc)(?: |$)/, tool],
+    [/^/, manager("build test check run repl bench haddock path ghc runtest fmt clean", { runs: "exec" })],
+  ),
   go: manager("build test vet fmt list version doc help clean fix work run mod env generate tool", {
-    odd: /(?:^| )--?(?:exec|toolexec|vettool|overlay|gccgoflags|modfile|ldflags[= ].*-extld)|^env .*-[wu]\b|^run \S*@|^(?:mod|work) (?:edit|use) /,
+    odd: /(?:^| )--?(?:exec|toolexec|vettool|overlay|gccgoflags|modfile|ldflags[= ].*-extld)|^env .*-[wu]\b|^run \S*@|^(?:mod|work) (?:edit|use) (?:.*-(?:replace|toolchain|use)\b|(?:.*[ =])?(?:[~/\0]|\S*\.\.))/,
   }),
   cargo: manager(
     "build b check c test t nextest clippy fmt doc d bench tree metadata version run r clean help search locate-project pkgid fix llvm-cov expand deny machete udeps outdated audit miri",

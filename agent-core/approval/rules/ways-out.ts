@@ -80,11 +80,14 @@ const docker = way({
     pairs("compose", "ps logs ls images top port version events stats"),
   ].join(","),
   options: CHOOSING.replace(/ (?:o|output|file) /g, " "),
-  // The settings of a container hold the values of its variables. Options before a verb of compose choose its project.
-  odd: /^compose -|^(?:(?!network|volume)\S+ )?inspect(?! (?:-f|--format)[ =]\{\{(?:json )?\.(?:State|NetworkSettings|Name|Id|Created|Image|Mounts)[.\w]*\}\} [\w.-]+$)(?: |$)/,
+  // Other options before a verb of compose choose another project.
+  odd: /^compose (?!(?:(?:-p|--project-name|--profile)[ =][\w.-]+ |(?:-f|--file)[ =](?:\.\/)?(?:docker-)?compose[\w.-]*\.ya?ml )*\w)/,
   does: "can change containers, or give one this machine's files",
 });
 
+/** The settings of a container hold the values of its variables, but not the fields that a template may have here. */
+const SHOWS_VARIABLES =
+  /(?:^|(?<!(?:^| )(?:network|volume|image|context|node|builder|buildx|manifest|stack|system)) )inspect(?!(?: --type[ =]\w+| (?!-)[\w.:/@-]+)*(?: -f| --format)[ =](?:[^ {}]*\{\{-?␣*(?:end|(?:(?:json|range|len)␣)?\.(?:State|NetworkSettings|Name|Id|Created|Image|Mounts|RestartCount|IPAddress|Gateway|Source|Destination)[.\w]*)␣*-?\}\})+(?: (?!-)[\w.:/@-]+)*$)(?: |$)/;
 /** `compose config` prints the values of `env_file`; with these options it prints names. */
 const COMPOSE_NAMES = /^config(?: -q| --(?:quiet|services|images|volumes|profiles))+$/;
 const ofProject: CommandEffect = { kind: "look", of: "compose" };
@@ -161,6 +164,7 @@ const rsync: Program = (call) => {
 export const waysOut: ReadonlyMap<string, Program> = ruleTable({
   "docker podman nerdctl": byLine(
     [/^compose /, (call) => compose({ ...call, args: call.args.slice(1) })],
+    [SHOWS_VARIABLES, [OUTSIDE, ask("Runs {line}, which shows the variables of a container")]],
     [/^/, docker],
   ),
   "docker-compose": compose,

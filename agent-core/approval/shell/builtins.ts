@@ -220,10 +220,10 @@ export const builtins: ReadonlyMap<string, Builtin> = new Map<string, Builtin>([
   ["hash", unless(/^-\w*p/, "Makes a command name run another program")],
   ["history", unless(/^-\w*[wanr]/, "Reads or writes a file of the shell's history")],
   ["shopt", unless(/^(?:dotglob|nocaseglob|lastpipe|expand_aliases|extquote|compat\d+)$/, READS_OTHERWISE)],
-  ...named(
-    "enable complete compgen bind fc",
-    unless(/./, "Changes built-in commands, keys or completions of the shell"),
-  ),
+  ["enable", unless(/^-\w*[fn]/, "Loads or switches off built-in commands of the shell")],
+  ...named("complete compgen", unless(/^-\w*[CFW]/, "Makes the shell run code when it completes a word")),
+  ["bind", unless(/./, "Binds keys of the shell to commands")],
+  ["fc", unless(/^-\w*[es]|^[^-]/, "Runs a command of the shell's history again")],
 ]);
 
 export function walkTest(expression: TestExpression, setting: Setting, walk: Walk): void {

@@ -27,6 +27,8 @@ export type CommandPart = {
   readonly reach: Reach;
   /** Asks a service for what it knows, with words that are all known. */
   readonly looks: boolean;
+  /** Runs unread code of the project, which its words may choose. */
+  readonly runsProject: boolean;
   /** Scripts that the command runs and whose text is read. */
   readonly scripts: readonly ReadScript[];
 };
@@ -165,9 +167,11 @@ export class Recorder {
     if (part) part.looks = true;
   }
 
-  /** Unread code of the project runs, which the agent may have written. */
-  markProject(): void {
+  /** Unread code of the project runs, which the agent may have written. `isChosen`: words of the command may name it. */
+  markProject(isChosen = true): void {
     this.runsProject = true;
+    const part = this.open.at(-1);
+    if (part && isChosen) part.runsProject = true;
     this.markChanged();
   }
 
@@ -206,6 +210,7 @@ export class Recorder {
       changes: false,
       reach: "inside",
       looks: false,
+      runsProject: false,
       scripts: [],
       words: known ? words.map((word) => word.text) : undefined,
       program,

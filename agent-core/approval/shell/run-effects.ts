@@ -33,7 +33,8 @@ function runEffect(effect: CommandEffect, setting: Setting, walk: Walk): Output 
       noteHistory(effect.paths, setting, walk);
       return undefined;
     case "project":
-      if (!effect.hooks || setting.state.cwds?.every((cwd) => !hasHooks(cwd)) !== true) record.markProject();
+      if (!effect.hooks || setting.state.cwds?.every((cwd) => !hasHooks(cwd)) !== true)
+        record.markProject(!effect.hooks);
       else record.markChanged();
       judgeWords(effect.words, { scope: walk.scope, record, cwds: setting.state.cwds });
       return undefined;

@@ -54,3 +54,16 @@ test.each([
   written.add("/tmp/other/log.txt").add(join(root, "notes.md")).add(resolve(root, path));
   expect([before, kind()]).toEqual(["allow", "ask"]);
 });
+
+test.each([
+  "npx vitest run > /tmp/w/out.txt 2>&1; tail -20 /tmp/w/out.txt",
+  "npm test 2>&1 | tee /tmp/w/test.txt | tail -5",
+  "pytest -q > /tmp/w/out.txt; grep FAILED /tmp/w/out.txt",
+  "npm test && git commit -F /tmp/w/msg.txt",
+])("a tool of the project does not ask for files elsewhere that it does not read: %s", (command) => {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), "hermes-own-code-")));
+  const written = new Set(["out.txt", "test.txt", "msg.txt"].map((name) => `/tmp/w/${name}`));
+  const scope = { cwd: root, roots: [root], home: "/home/someone", hermesHome: "/home/someone/.hermes", resolvePath };
+  const context = { mode: "code", scope, trusted: true, grants: newGrants(), written } as const;
+  expect(decide({ kind: "command", command, cwd: root }, context)).toMatchObject({ kind: "allow" });
+});

@@ -286,10 +286,11 @@ test.each([
   ["in small letters, as in names of hosts", "zq83hfkx0v.rw71lmpq52"],
   ["in the form of a key", "ghp_abcdefghijklmnopqrstuvwxyz0123"],
 ])("an address with a secret asks, and no grant covers it: %s", (_, text) => {
-  const effect = { kind: "fetch", sent: [`https://example.com/${text}`], places: ["example.com"] } as const;
-  const secrets = ["pass word/1", "Zq83hfKx0vRw71LmPq52"];
-  const decision = decide(effect, { mode: "auto", scope, trusted: true, grants: noGrants(), secrets });
-  expect(decision).toMatchObject({ kind: "ask", isProtected: true, grant: undefined });
+  const effect = { kind: "fetch", sent: [`https://${text}.example.com/${text}`], places: ["example.com"] } as const;
+  const secrets = ["pass word/1", "Zq83hfKx0vRw71LmPq52", "Development"];
+  const context = { mode: "auto", scope, trusted: true, grants: noGrants(), secrets } as const;
+  expect(decide(effect, context)).toMatchObject({ kind: "ask", isProtected: true, grant: undefined });
+  expect(decide({ ...effect, sent: ["https://example.com/development/"] }, context).kind).toBe("allow");
 });
 
 test("a grant for a server of this machine covers clicks on its pages, and no other server", () => {

@@ -56,6 +56,17 @@ test.each([
   ["services:\n  web:\n    env_file:\n      - web.env\n      - /home/someone/.ssh/id_rsa\n    image: a\n", false],
   ["services:\n  web:\n    env_file: ../../other/.env\n", false],
   ["services:\n  web:\n    label_file: [~/.netrc]\n", false],
+  ["services:\r\n  web:\r\n    env_file: .env # local\r\n    image: a\r\n", true],
+  ["services:\n  web:\n    env_file: [.env, '.env.local']\n    image: a\n", true],
+  ["services:\n  web:\n    env_file:\n      - path: .env\n        required: false\n    image: a\n", true],
+  ["# include: no\nservices:\n  web:\n    command: rsync --include x\n    extends: { service: base }\n", true],
+  ["services:\n  web:\n    env_file:\n      - .env\n\n      # next\n      - /etc/x\n    image: a\n", false],
+  ["services:\n  web:\n    env_file:\n      - path: .env\n        required: false\n      - path: /etc/x\n", false],
+  ["services:\n  web:\n    env_file: [.env, ../../x]\n", false],
+  ["services:\n  web:\n    env_file: a\n      /../../../etc/x\n    image: a\n", false],
+  ['services:\n  web:\n    env_file: "a\n      # /../../etc/x"\n    image: a\n', false],
+  ["x: &k include\n*k : [https://evil.example/data.git]\n", false],
+  ["services:\n  web:\n    extends:\n      service: a\n      file: /srv/x.yml\n", false],
   ["include:\n  - https://evil.example/data.git\n", false],
   ['"incl\\u0075de": /etc/hosts\n', false],
   ["services:\n  web:\n    extends: { file: /srv/x.yml, service: a }\n", false],
@@ -66,4 +77,7 @@ test.each([
     expect(verdict(command, root), command).toMatchObject({ level });
   const chosen = folderWith({ "compose.yaml": text, ".env": "COMPOSE_FILE=/srv/x.yml\n" });
   expect(verdict("docker compose ps", chosen).level).toBe("ask");
+  const named = folderWith({ "compose.yaml": text, ".env": "COMPOSE_PROJECT_NAME=app\n# COMPOSE_FILE=x\n" });
+  for (const command of ["docker compose -p app ps", "docker compose --profile dev -f compose.yaml ps"])
+    expect(verdict(command, named), command).toMatchObject({ level });
 });
