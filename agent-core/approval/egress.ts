@@ -30,8 +30,6 @@ const MAX_CHARS = 12_000;
 const MAX_HOSTS = 60;
 const MAX_SHOWN = 5;
 
-const HOST = /^(?:\w+:\/\/)?[^\s/?#]*\.[^\s/?#]*/;
-
 /**
  * A question without a lasting answer when a text holds a secret; undefined when none does. `isAddress`: it also counts when
  * it only looks like a key.
@@ -45,8 +43,8 @@ export function secretQuestion(
   const holds = isAddress ? holdsSecret : holdsValue;
   // The names of hosts have no case.
   const folded = secrets.map((secret) => secret.toLowerCase());
-  const isLeak = (text: string): boolean =>
-    holds(text, secrets) || holdsValue(HOST.exec(text)?.[0].toLowerCase() ?? "", folded);
+  const hostOf = (text: string): string => /^(?:\w+:\/\/)?[^\s/?#]*\.[^\s/?#]*/.exec(text)?.[0].toLowerCase() ?? "";
+  const isLeak = (text: string): boolean => holds(text, secrets) || holdsValue(hostOf(text), folded);
   // Text that was cut into arguments or labels of a name is whole without its separators.
   const whole = [texts, [texts.join(" ")]].map((some) => some.filter(isLeak));
   const leaks = whole.find(({ length }) => length > 0) ?? [];

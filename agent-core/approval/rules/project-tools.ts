@@ -128,11 +128,9 @@ function restOf(name: string, args: readonly Arg[]): readonly CommandEffect[] {
 
 const FOLDER = /^(?:--(?:prefix|cwd|dir)|-C)(?:=|$)/;
 const WITH_VALUE = /^(?:--(?:prefix|workspace|cwd|dir|filter|loglevel|cache|tag|package)|-[wCFp])$/;
-const LOOKS = new Set(
-  "ls list ll la outdated view info show explain why root prefix bin help search ping doctor docs fund licenses query versions node workspaces audit -v --version".split(
-    " ",
-  ),
-);
+const LOOKING =
+  "ls list ll la outdated view info show explain why root prefix bin help search ping doctor docs fund licenses query versions node workspaces audit -v --version";
+const LOOKS = new Set(LOOKING.split(" "));
 /** Lines with these first words only look; any other one with this first word changes settings. */
 const SETTINGS = /^(?:version$|(?:config|c)(?:$| (?:get|list|ls))|pkg get|cache (?:verify|ls|list|dir))\b/;
 const OTHERS =

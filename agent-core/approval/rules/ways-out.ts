@@ -187,18 +187,12 @@ export const waysOut: ReadonlyMap<string, Program> = ruleTable({
     options: { "O: output-document= o: output-file= a: append-output= P: directory-prefix=": "write" },
     does: [NETWORK, ask("Downloads with {line}")],
   },
-  "ping ping6 dig nslookup host traceroute tracepath mtr whois getent": always(
-    "network",
-    "sends a name to the network",
-  ),
+  "ping ping6 dig nslookup host traceroute tracepath mtr whois getent": always("network", "sends a name out"),
   "nc ncat netcat socat telnet ftp lftp tftp mail mailx sendmail mutt aria2c http https xh": always(
     "network",
     "opens a network connection",
   ),
-  "ssh mosh scp sftp ssh-copy-id ssh-keygen rclone s3cmd swaks": always(
-    "outside",
-    "works on another machine or with keys",
-  ),
+  "ssh mosh scp sftp ssh-copy-id ssh-keygen rclone s3cmd swaks": always("outside", "works on another machine"),
   "ngrok cloudflared": always("outside", "opens this machine to the network"),
   "open xdg-open start": always("outside", "opens it in another program"),
   rsync,

@@ -23,8 +23,6 @@ const READS_OTHERWISE = "Changes how the shell reads what follows";
 /** Operators of `[[ … ]]`, `[` and `test` that evaluate their operands as arithmetic. */
 const ARITHMETIC = new Set(["-eq", "-ne", "-lt", "-le", "-gt", "-ge"]);
 
-const nothing: Builtin = (call) => knownOutput(call);
-
 const declare: Builtin = ({ args }, setting, walk) => {
   for (const { text } of args) {
     if (/^[-+]\w*n/.test(text))
@@ -199,8 +197,8 @@ function unless(option: RegExp, reason: string): Builtin {
 const named = (names: string, builtin: Builtin) => names.split(" ").map((name) => [name, builtin] as const);
 
 export const builtins: ReadonlyMap<string, Builtin> = new Map<string, Builtin>([
-  ...named(": true false pwd dirs type times umask ulimit jobs bg fg disown break continue return exit", nothing),
-  ...named("logout suspend caller help echo unalias", nothing),
+  ...named(": true false pwd dirs type times umask ulimit jobs bg fg disown break continue return exit", knownOutput),
+  ...named("logout suspend caller help echo unalias", knownOutput),
   ...named([...declarations].join(" "), declare),
   ...named("cd chdir", cd),
   ...named("source .", source),

@@ -40,8 +40,7 @@ export function commandEnvironment(
 }
 
 function isShown(name: string, value: string, sandbox: SandboxKind | undefined): boolean {
-  // The runner knows the terminal, and VS Code's variables are for itself alone.
-  if (/^(?:TERM|ELECTRON_(?:RUN_AS_NODE|NO_ATTACH_CONSOLE|NO_ASAR))$/.test(name)) return false;
+  if (/^(?:TERM|ELECTRON_(?:RUN_AS_NODE|NO_ATTACH_CONSOLE|NO_ASAR))$/.test(name)) return false; // the runner's, VS Code's
   if (sandbox === undefined) return !isSecretVariable(name, value);
   if (PROXIES.test(name)) return sandbox === "networked";
   return ALLOWED.has(name) || ALLOWED_PATTERN.test(name) || TOOLCHAIN_VARIABLES.includes(name);
