@@ -34,12 +34,15 @@ test("a variable that names a file is no key, whatever it is called", () => {
 test("outside the sandbox a command has the user's other variables; inside only a few ordinary ones", () => {
   vi.stubEnv("GITHUB_TOKEN", "secret");
   vi.stubEnv("MY_OWN", "mine");
+  vi.stubEnv("ELECTRON_MIRROR", "https://mirror.example/");
+  vi.stubEnv("ELECTRON_RUN_AS_NODE", "1");
   vi.stubEnv("LC_ALL", "C");
   vi.stubEnv("HTTPS_PROXY", "http://user:password@proxy");
   const [open, inside, networked] = [undefined, "isolated", "networked"].map((kind) =>
     commandEnvironment(none, kind as "isolated" | "networked" | undefined),
   );
-  expect(open).toMatchObject({ MY_OWN: "mine", LC_ALL: "C" });
+  expect(open).toMatchObject({ MY_OWN: "mine", LC_ALL: "C", ELECTRON_MIRROR: "https://mirror.example/" });
+  expect(open).not.toHaveProperty("ELECTRON_RUN_AS_NODE");
   expect(inside).toMatchObject({ LC_ALL: "C", PATH: process.env["PATH"] });
   expect(inside).not.toHaveProperty("MY_OWN");
   for (const environment of [open, inside, networked]) expect(environment).not.toHaveProperty("GITHUB_TOKEN");
