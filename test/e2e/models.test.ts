@@ -46,7 +46,7 @@ describe("keys and models in VS Code", () => {
     await expect.poll(() => title.textContent()).toContain("Address of the Endpoint");
     await input.fill(model.baseUrl);
     await input.press("Enter");
-    await expect.poll(() => title.textContent()).toContain(`key for ${host()}`);
+    await expect.poll(() => title.textContent()).toContain(`Key for ${host()}`);
     await window.picture("key-box");
     model.lookUps.set("/models", fail(401, `Incorrect API key: ${KEY}`));
     await input.fill(KEY);
@@ -57,7 +57,7 @@ describe("keys and models in VS Code", () => {
     expect(await refusal.textContent()).not.toContain("environment");
     model.lookUps.set("/models", { data: [{ id: "gpt-4.1" }, { id: "gpt-5" }] });
     await refusal.getByRole("button", { name: "Enter Another Key" }).click();
-    await expect.poll(() => title.textContent()).toContain(`key for ${host()}`);
+    await expect.poll(() => title.textContent()).toContain(`Key for ${host()}`);
     await input.fill(KEY);
     await input.press("Enter");
     await window.quickInput.getByText("gpt-5", { exact: true }).click();
@@ -83,7 +83,7 @@ describe("keys and models in VS Code", () => {
     const input = window.quickInput.locator("input").first();
     await expect
       .poll(() => window.quickInput.locator(".quick-input-title").textContent())
-      .toContain(`key for ${host()}`);
+      .toContain(`Key for ${host()}`);
     model.script(say("hello with another key"));
     await input.fill(`${KEY}-2`);
     await input.press("Enter");
