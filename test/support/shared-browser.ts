@@ -18,6 +18,13 @@ async function start(): Promise<BrowserContext> {
   return chromium.launchPersistentContext("", { executablePath: await ensureChromium(), args: [...chromiumArguments] });
 }
 
+/** A window with a profile of its own, for pages that are in use beside others. Whoever asked for it closes it. */
+export async function separateWindow(): Promise<BrowserContext> {
+  const browser = (await sharedBrowser()).browser();
+  if (browser === null) throw new Error("The browser of the tests opens no further window.");
+  return browser.newContext();
+}
+
 /** Pages of other origins, which may be in use in the same browser, are left as they are. */
 export function allowClipboard(page: Page): Promise<void> {
   const { origin } = new URL(page.url());

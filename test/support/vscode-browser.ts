@@ -10,13 +10,13 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import type { FrameLocator, Locator, Page } from "playwright-core";
+import type { BrowserContext, FrameLocator, Locator, Page } from "playwright-core";
 import { afterEach, expect, inject } from "vitest";
 import { picturesFolder, resultsFolder } from "../../scripts/project.ts";
 import { calmSettings, windowUrl } from "../../scripts/vscode-server.ts";
 import type { ModelServer } from "./model-server/model-server.ts";
 import { type Theme, themes } from "./panel/panel-theme.ts";
-import { sharedBrowser } from "./shared-browser.ts";
+import { separateWindow, sharedBrowser } from "./shared-browser.ts";
 
 const START_LIMIT_MS = 60_000;
 
@@ -104,6 +104,7 @@ export class VSCodeWindow {
       await window.page.goto("about:blank");
       await window.page.close();
     }
+    await Promise.all(this.#others.map(({ page }) => page.context().close()));
     rmSync(this.#root, { recursive: true, force: true });
   }
 
@@ -111,15 +112,15 @@ export class VSCodeWindow {
     await this.close();
   }
 
-  /** Opens a second window on the same workspace; it is closed with this one. */
+  /** Opens a second window on the same workspace; it is closed with this one. A tab beside this one would hide it. */
   async another(): Promise<VSCodeWindow> {
-    const window = await VSCodeWindow.#openAt(this.#root);
+    const window = await VSCodeWindow.#openAt(this.#root, inject("vscode").authority, await separateWindow());
     this.#others.push(window);
     return window;
   }
 
-  static async #openAt(root: string, authority = inject("vscode").authority): Promise<VSCodeWindow> {
-    const page = await (await sharedBrowser()).newPage();
+  static async #openAt(root: string, authority = inject("vscode").authority, context?: BrowserContext) {
+    const page = await (context ?? (await sharedBrowser())).newPage();
     await page.setViewportSize(VIEWPORT);
     page.setDefaultTimeout(STEP_LIMIT_MS);
     const window = new VSCodeWindow(root, page, authority);
