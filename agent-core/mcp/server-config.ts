@@ -128,17 +128,15 @@ export type ServerFile = {
   readonly key: string;
 };
 
+const VSCODE_FILE = ".vscode/mcp.json";
+const OTHER_FILES = [".cursor/mcp.json", ".roo/mcp.json", ".kilocode/mcp.json", ".gemini/settings.json"];
+
 /** The files that may exist in workspace folders. The first one that defines a server wins. */
 export function serverFiles(folders: readonly string[]): readonly ServerFile[] {
   return folders.flatMap((folder) =>
-    [
-      [".mcp.json", "mcpServers"],
-      [".vscode/mcp.json", "servers"],
-      ...[".cursor/mcp.json", ".roo/mcp.json", ".kilocode/mcp.json", ".gemini/settings.json"].map((name) => [
-        name,
-        "mcpServers",
-      ]),
-    ].map(([name = "", key = ""]) => ({ name, key, folder, path: join(folder, name) })),
+    [".mcp.json", VSCODE_FILE, ...OTHER_FILES].map((name) => {
+      return { name, key: name === VSCODE_FILE ? "servers" : "mcpServers", folder, path: join(folder, name) };
+    }),
   );
 }
 
