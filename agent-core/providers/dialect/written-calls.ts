@@ -2,8 +2,7 @@
  * Reads tool calls that a model wrote into its text. The marks around a call differ by its training, but between them stand
  * the name of an offered tool and its arguments: JSON, elements or attributes as in XML, or named arguments as in Python.
  */
-import * as z from "zod";
-import { parseJson, parseRepairedJson } from "../../platform/json.ts";
+import { isRecord, parseJson, parseRepairedJson } from "../../platform/json.ts";
 import { withoutEntities } from "../../platform/one-line.ts";
 import type { ToolSchema } from "../wire/wire.ts";
 
@@ -33,7 +32,8 @@ const NAME =
 /** Quotes around text as Gemma writes them. */
 const GEMMA_TEXT = /(<escape>|<\|"\|>)([\s\S]*?)\1/g;
 
-const record = z.record(z.string(), z.unknown());
+const recordIn = (value: unknown): Readonly<Record<string, unknown>> | undefined =>
+  isRecord(value) ? value : undefined;
 const NAME_FIELD = /^(?:name|tool|(?:tool|function)_?name|function|action|recipient_name)$/;
 const INPUT_FIELD = /^(?:(?:tool|action|function)_)?(?:arguments|args|parameters|params|input)$/;
 const ID_FIELD = /^(?:id|type|index|call_id|tool_call_id)$/;
@@ -113,17 +113,17 @@ function callsOf(value: unknown, tools: readonly ToolSchema[]): readonly Written
     const calls = value.map((item) => callsOf(item, tools));
     return calls.every((call) => call !== undefined) ? calls.flat() : undefined;
   }
-  const [[key, only] = ["", undefined], other] = Object.entries(record.safeParse(value).data ?? {});
+  const [[key, only] = ["", undefined], other] = Object.entries(recordIn(value) ?? {});
   if (other !== undefined || typeof only !== "object") return callOf(value, tools);
   const tool = markedTool(key, tools);
-  const input = tool && record.safeParse(only).data;
+  const input = tool && recordIn(only);
   if (tool && input) return [{ name: tool.name, input }];
   return MARK_WORD.test(key) || key === "tool_uses" ? callsOf(only, tools) : undefined;
 }
 
 /** Fields beside those of a call are its arguments when the tool has them all; else it is data, such as a package.json. */
 function callOf(value: unknown, tools: readonly ToolSchema[]): readonly WrittenCall[] | undefined {
-  const fields = Object.entries(record.safeParse(value).data ?? {});
+  const fields = Object.entries(recordIn(value) ?? {});
   const nested = fields.find(([key, each]) => key === "function" && typeof each === "object");
   if (nested) return callsOf(nested[1], tools);
   const tool = toolNamed(fields.find(([key, each]) => NAME_FIELD.test(key) && typeof each === "string")?.[1], tools);
@@ -137,7 +137,7 @@ function callOf(value: unknown, tools: readonly ToolSchema[]): readonly WrittenC
 
 function inputOf(given: unknown): WrittenCall["input"] | undefined {
   const value = typeof given === "string" ? parseLoosely(given) : given;
-  return record.safeParse(Array.isArray(value) && value.length === 1 ? value[0] : value).data;
+  return recordIn(Array.isArray(value) && value.length === 1 ? value[0] : value);
 }
 
 /** A name, in a tag or plain, and then the arguments. A missing end tag means the end of the answer. */
@@ -182,7 +182,7 @@ function readInput(text: string, at: number, tool: ToolSchema): ReadInput | unde
   if (isPython || text[start] === "{") {
     const body = bracketedAt(text, start);
     if (body === undefined) return undefined;
-    const input = record.safeParse(isPython ? pythonInput(body.slice(1, -1), tool) : parseLoosely(body)).data;
+    const input = recordIn(isPython ? pythonInput(body.slice(1, -1), tool) : parseLoosely(body));
     return input && { input, end: start + body.length };
   }
   const read = readElements(text, at, tool);
@@ -225,11 +225,14 @@ function elementText(text: string, start: number, tag: string): { readonly text:
   return { text: rest.slice(0, chars), end: start + chars };
 }
 
-const schemaOfInput = z.looseObject({ properties: z.record(z.string(), z.looseObject({ type: z.unknown() })) });
+/** Schemas of the parameters. A property may have any schema, also none: `true`. */
+function propertiesOf({ parameters: { properties } }: ToolSchema): Readonly<Record<string, unknown>> {
+  return isRecord(properties) ? properties : {};
+}
 
 function typesOf(parameter: string, tool: ToolSchema): readonly unknown[] | undefined {
-  const property = schemaOfInput.safeParse(tool.parameters).data?.properties[parameter];
-  return property && [property.type].flat();
+  const property = Object.hasOwn(propertiesOf(tool), parameter) ? propertiesOf(tool)[parameter] : undefined;
+  return property === undefined ? undefined : [isRecord(property) ? property["type"] : undefined].flat();
 }
 
 /** Text is a value of another type only where the schema wants no string. */
@@ -256,7 +259,7 @@ function pythonInput(written: string, tool: ToolSchema): unknown {
   const values: unknown =
     /^\s*"(?:[^"\\]|\\.)*":/.test(json) || json.trim() === "" ? undefined : parseLoosely(`[${json}]`);
   if (!Array.isArray(values)) return parseLoosely(`{${json}}`);
-  const names = Object.keys(schemaOfInput.safeParse(tool.parameters).data?.properties ?? {});
+  const names = Object.keys(propertiesOf(tool));
   return values.length > names.length ? undefined : Object.fromEntries(values.map((value, at) => [names[at], value]));
 }
 
