@@ -32,8 +32,7 @@ const NAME =
 /** Quotes around text as Gemma writes them. */
 const GEMMA_TEXT = /(<escape>|<\|"\|>)([\s\S]*?)\1/g;
 
-const recordIn = (value: unknown): Readonly<Record<string, unknown>> | undefined =>
-  isRecord(value) ? value : undefined;
+const recordIn = (value: unknown): WrittenCall["input"] | undefined => (isRecord(value) ? value : undefined);
 const NAME_FIELD = /^(?:name|tool|(?:tool|function)_?name|function|action|recipient_name)$/;
 const INPUT_FIELD = /^(?:(?:tool|action|function)_)?(?:arguments|args|parameters|params|input)$/;
 const ID_FIELD = /^(?:id|type|index|call_id|tool_call_id)$/;
