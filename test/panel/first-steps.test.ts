@@ -369,11 +369,19 @@ describe("next steps in the panel", () => {
       { sessionUpdate: "config_option_update", configOptions: [mode as SessionConfigOption] },
       { sessionUpdate: "available_commands_update", availableCommands: [{ name: "carry-out", description: "" }] },
     );
+    const bar = panel().page.getByRole("region", { name: "Plan to carry out" });
+    await panel().feed({ kind: "prompt", id: "p0", text: "/mode plan" });
+    const answer = { type: "text", text: "The mode is Plan." } as const;
+    await panel().update({ sessionUpdate: "agent_message_chunk", content: answer });
+    await panel().feed({ kind: "turn-end", stopReason: "end_turn" });
+    const announced = () => panel().page.getByRole("status").first().textContent();
+    await expect.poll(announced).toContain("has finished. The mode is Plan.");
+    expect(await bar.count()).toBe(0);
     await panel().feed({ kind: "prompt", id: "p1", text: "Plan the change." });
+    await panel().update({ sessionUpdate: "session_info_update", _meta: { hermes: { position: 0 } } });
     const content = { type: "text", text: "1. Read the parser.\n2. Change it." } as const;
     await panel().update({ sessionUpdate: "agent_message_chunk", content });
     await panel().feed({ kind: "turn-end", stopReason: "end_turn" });
-    const bar = panel().page.getByRole("region", { name: "Plan to carry out" });
     await bar.waitFor();
     await pictures("plan-bar");
     await button("Approve Each Edit").click();

@@ -37,16 +37,8 @@ export function beginTurn(state: PanelState, prompt: Prompt, at: number): PanelS
     at,
   );
   const plan = planDone ? [] : shown.plan;
-  const running = {
-    ...shown,
-    running: true,
-    activity: undefined,
-    isInterrupted: false,
-    hasPlan: false,
-    runningSince: at,
-    plan,
-  };
-  return announce(running, t("{0} is working", state.agentName));
+  const begun = { running: true, activity: undefined, isInterrupted: false, hasPlan: false, runningSince: at, plan };
+  return announce({ ...shown, ...begun }, t("{0} is working", state.agentName));
 }
 
 /** True in plan mode of an agent that has a command to carry out a plan. */
@@ -62,7 +54,9 @@ export function endTurn(state: PanelState, event: Extract<PanelEvent, { kind: "t
   if (event.error !== undefined) {
     return announce(addFailedTurn(idle, { ...event, text: event.error }, at), t("Error: {0}", event.error));
   }
-  const hasPlan = event.stopReason === "end_turn" && isPlanning(idle) && idle.entries.at(-1)?.type === "answer";
+  // A message that did not reach the agent was a command, such as `/mode plan`, and its answer is no plan.
+  const isAnswered = idle.entries.at(-1)?.type === "answer" && lastTurn(idle).prompt?.position !== undefined;
+  const hasPlan = event.stopReason === "end_turn" && isPlanning(idle) && isAnswered;
   if (hasPlan) return announce({ ...idle, hasPlan }, t("The plan is ready. {0}", lastReply(idle)));
   const { stopReason } = event;
   const label = stopReason && stopLabels[stopReason];
