@@ -110,12 +110,18 @@ type Scene = {
   readonly mind: Mind;
 };
 
+/** The longest typed text at the start of a message: another message may have been its first sentence alone. */
+export function typedIn(text: string, typed: ReadonlySet<string>): string | undefined {
+  const found = [...typed].filter((each) => text.startsWith(each));
+  return found.toSorted((one, other) => other.length - one.length)[0];
+}
+
 export function act(messages: readonly WireMessage[], tools: readonly WireTool[], mind: Mind): Action {
   const users = messages.filter(({ role }) => role === "user").map(({ content }) => textOf(content));
-  const typed = users.flatMap((text) => [...mind.typed].find((each) => text.startsWith(each)) ?? []);
+  const typed = users.flatMap((text) => typedIn(text, mind.typed) ?? []);
   const job = jobOf(typed[0] ?? "");
   if (job === undefined) return { kind: "say", text: "ok" };
-  const rest = users.map((text) => text.slice([...mind.typed].find((each) => text.startsWith(each))?.length ?? 0));
+  const rest = users.map((text) => text.slice(typedIn(text, mind.typed)?.length ?? 0));
   const brought = [
     ...messages.filter(({ role }) => role === "system").map(({ content }) => textOf(content)),
     ...rest,

@@ -8,7 +8,16 @@ import { type Clock, systemClock } from "../../../agent-core/platform/clock.ts";
 import { parseEntry } from "../../../agent-core/sessions/entry.ts";
 import { AcpAgent } from "../../support/acp-agent.ts";
 import { call, type ModelServer, say, startModelServer } from "../../support/model-server/model-server.ts";
-import { act, BAD_SKILL, textOf, type Use, understand, type WireMessage, type WireTool } from "./apprentice.ts";
+import {
+  act,
+  BAD_SKILL,
+  textOf,
+  typedIn,
+  type Use,
+  understand,
+  type WireMessage,
+  type WireTool,
+} from "./apprentice.ts";
 import { Chance } from "./chance.ts";
 import { answerAbout, type Tally } from "./extractor.ts";
 import { HOSTILE, REQUESTS, type Topic, VALUES } from "./languages.ts";
@@ -216,7 +225,7 @@ class Simulation {
 
   /** The text without what the user typed at its start. */
   #untyped(text: string): string {
-    return text.slice([...this.#typed].find((typed) => text.startsWith(typed))?.length ?? 0);
+    return text.slice(typedIn(text, this.#typed)?.length ?? 0);
   }
 
   async #work(task: Task): Promise<TaskRecord> {
