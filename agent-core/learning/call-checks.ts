@@ -211,7 +211,8 @@ export function skipsSteps(
 /** Words before the program of a command, and the folder in which it is. */
 const AROUND = /^(?:(?:sudo|env|nice|time|(?:ba)?sh|timeout\s+\S+|\w+=\S*)\s+)*(?:\.\/)?/;
 
-function stepOf(command: string): string {
+/** Program of a command, without words before it. */
+export function stepOf(command: string): string {
   return programOf(command.trim().replace(AROUND, ""));
 }
 

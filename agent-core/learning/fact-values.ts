@@ -55,14 +55,14 @@ function daysSeen({ evidence, from }: Fact): number {
 }
 
 /**
- * Returns the reason why a statement no longer holds: it has a value that a newer fact replaced. Undefined: it holds as
- * far as the facts show. `facts`: those of one project, ended ones included.
+ * Returns the reason why a statement no longer holds: it has a value of the user's that ended. Undefined: it holds as far as
+ * the facts show. `facts`: those of one project, ended ones included.
  */
 export function outdatedCheck(facts: readonly Fact[]): (statement: string) => string | undefined {
   const valuesOf = (some: readonly Fact[]): ReadonlySet<string> =>
     new Set(some.flatMap(({ value, text }) => (value === undefined ? [...markedValues(text)] : [value.toLowerCase()])));
   const current = valuesOf(facts.filter(isShown));
-  const ended = valuesOf(facts.filter(({ replacedBy }) => replacedBy !== undefined));
+  const ended = valuesOf(facts.filter(({ until, source }) => until !== undefined && source !== "tool"));
   const outdated = [...ended].filter((value) => value.length >= MIN_VALUE_CHARS && !current.has(value));
   return (statement) => {
     const value = outdated.find((each) => holdsValue(statement, each));

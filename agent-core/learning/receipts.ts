@@ -4,9 +4,8 @@ import { counted } from "../platform/counted.ts";
 import { EVERYWHERE, type Fact, isEdited, isWithin } from "./facts.ts";
 import { wilson } from "./statistics.ts";
 
-/** Share of the sessions that do without an item: 26 of 256 values of a byte, and 3 once enough did. */
+/** Share of the sessions that do without an item: 26 of 256 values of a byte, until enough did. */
 const LEFT_OUT = 26;
-const SELDOM_LEFT_OUT = 3;
 const ENOUGH = 5;
 /** Sessions after an item was learnt that all have it: what the user has just said must work. They are not compared. */
 const FIRST_SESSIONS = 10;
@@ -30,16 +29,16 @@ export function isLeftOut(sessionId: string, fact: Fact, ended: readonly Ended[]
   const later = sessionsSince(fact, ended).slice(FIRST_SESSIONS - 1);
   if (later.length === 0) return false;
   const without = later.slice(1).filter(({ session }) => isChosen(session, fact)).length;
-  return isChosen(sessionId, fact, without < ENOUGH ? LEFT_OUT : SELDOM_LEFT_OUT);
+  return without < ENOUGH && isChosen(sessionId, fact);
 }
 
-function isChosen(sessionId: string, fact: Fact, share = LEFT_OUT): boolean {
-  return !fact.isPinned && !isEdited(fact) && isInTenth(sessionId, fact.id, share);
+function isChosen(sessionId: string, fact: Fact): boolean {
+  return !fact.isPinned && !isEdited(fact) && isInTenth(sessionId, fact.id);
 }
 
-/** True in a tenth of the sessions, or in another share of 256, and always in the same ones. */
-export function isInTenth(sessionId: string, itemId: string, share = LEFT_OUT): boolean {
-  return (createHash("sha256").update(`${sessionId} ${itemId}`).digest()[0] ?? 0) < share;
+/** True in a tenth of the sessions, and always in the same ones. */
+export function isInTenth(sessionId: string, itemId: string): boolean {
+  return (createHash("sha256").update(`${sessionId} ${itemId}`).digest()[0] ?? 0) < LEFT_OUT;
 }
 
 /** Ended session, as far as a comparison needs it. */

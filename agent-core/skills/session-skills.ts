@@ -202,7 +202,9 @@ const USAGE =
 
 /** Text that changes with everything that clients are shown. */
 function stateOf({ skills, failures }: KnownSkills): string {
-  const shown = skills.map((skill) => [skill.folder, skill.description, skill.isOff, skill.unusable, skill.record]);
+  const shown = skills.map(({ folder, description, isOff, unusable, record, doubt }) => {
+    return [folder, description, isOff, unusable, record, doubt];
+  });
   return JSON.stringify([shown, failures]);
 }
 
@@ -212,11 +214,12 @@ function skillCommand({ name, description }: KnownSkill): SkillCommand {
 }
 
 function skillItem(skill: KnownSkill): HermesExtensionItem {
-  const { name, place, description, isOff, unusable } = skill;
+  const { name, place, description, isOff, unusable, doubt } = skill;
   const detail = [usesText(skill), ...(unusable === undefined ? [] : [unusable]), description].join(" · ");
   const shown = { name, source: place, detail: visibleText(detail), path: skillFile(skill) };
   const state = isOff || unusable !== undefined ? "off" : "on";
-  return { id: `skill:${name}`, kind: "skill", state, ...shown, actions: [isOff ? "enable" : "disable"] };
+  const more = doubt === undefined ? [] : (["enable"] as const);
+  return { id: `skill:${name}`, kind: "skill", state, ...shown, actions: isOff ? ["enable"] : [...more, "disable"] };
 }
 
 function failureItem({ name, path, reason, source }: SkillFailure): HermesExtensionItem {
@@ -225,7 +228,8 @@ function failureItem({ name, path, reason, source }: SkillFailure): HermesExtens
   return { id: `skill-failure:${path}`, kind: "skill", state: "failed", ...shown, actions: [] };
 }
 
-function usesText({ record: { uses, successes, lastUsed } }: KnownSkill): string {
+function usesText({ record: { uses, successes, lastUsed }, doubt }: KnownSkill): string {
+  if (doubt !== undefined) return `not offered to the model: ${doubt}`;
   if (uses === 0) return "never used";
   const day = lastUsed === undefined ? "" : `, last on ${lastUsed.slice(0, 10)}`;
   return `used ${uses === 1 ? "once" : `${uses} times`}, ${successes} with success${day}`;

@@ -1,5 +1,5 @@
 /** The skills that a session can use: found in their places, filtered for the session, and read as data for the model. */
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { platform } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -76,6 +76,8 @@ export type KnownSkill = Skill & {
   readonly unusable: string | undefined;
   /** Place of a skill with the same name that it hides. */
   readonly hides: string | undefined;
+  /** Reason why no model is offered it here, as sessions showed. The user can name it, and enable it for good. */
+  readonly doubt?: string;
 };
 
 export type KnownSkills = { readonly skills: readonly KnownSkill[]; readonly failures: readonly SkillFailure[] };
@@ -172,6 +174,7 @@ export class SkillLibrary {
     this.#reviewed = succeeded ? { skills, changedPaths, balance: 0, isSuccess: true } : undefined;
     const lastUsed = new Date(this.#options.now()).toISOString();
     await this.#change(skills, (record) => ({
+      ...record,
       uses: record.uses + 1,
       successes: record.successes + (succeeded ? 1 : 0),
       lastUsed,
@@ -248,11 +251,13 @@ export class SkillLibrary {
     const { skills, failures, hidden } = firstOfEachName([...used, ...commands, bundled]);
     return {
       skills: await Promise.all(
-        skills.map(async (skill) => ({
-          ...(await this.#known(skill, records)),
-          hides: hidden.get(skill.name),
-          isOff: isOff(skill.name),
-        })),
+        skills.map(async (skill) => {
+          const known = await this.#known(skill, records);
+          const isSure = !useLearnt || switches.get(`skill:${skill.name}`).isOn === true;
+          const doubt = isSure ? undefined : doubtHere(known, roots);
+          const standing = doubt === undefined ? {} : { doubt, isForUser: true };
+          return { ...known, ...standing, hides: hidden.get(skill.name), isOff: isOff(skill.name) };
+        }),
       ),
       failures,
     };
@@ -294,6 +299,14 @@ function firstOfEachName(found: readonly FoundSkills[]): Precedence {
 function withoutLearnt({ skills, failures }: FoundSkills): FoundSkills {
   const isLearnt = (skill: Skill): boolean => basename(dirname(skill.folder)) === LEARNT_CATEGORY;
   return { skills: skills.filter((skill) => skill.source !== "home" || !isLearnt(skill)), failures };
+}
+
+/** Doubt of a session in these folders about a skill that nobody edited since. */
+function doubtHere(skill: Omit<KnownSkill, "hides" | "isOff">, roots: readonly string[]): string | undefined {
+  const [, doubt] =
+    Object.entries(skill.record.doubts ?? {}).find(([project]) => roots.some((root) => isInside(root, project))) ?? [];
+  const edited = doubt && statSync(skillFile(skill), { throwIfNoEntry: false })?.mtimeMs;
+  return doubt !== undefined && doubt.at > (edited ?? 0) ? doubt.reason : undefined;
 }
 
 function foreignProject({ project }: Skill, roots: readonly string[]): string | undefined {

@@ -15,6 +15,8 @@ const recordSchema = z.object({
   successes: z.number().catch(0),
   /** ISO time of the last use. */
   lastUsed: z.string().exactOptional(),
+  /** Projects, as absolute folders, in which its steps did not hold. `at`: milliseconds since 1970. */
+  doubts: z.record(z.string(), z.object({ reason: z.string(), at: z.number() })).exactOptional(),
 });
 
 const recordsSchema = z.record(z.string(), recordSchema);

@@ -57,9 +57,6 @@ export type EndedPorts = {
 
 /** Older sessions than this are left alone: a home of years would cost days of the budget. Milliseconds. */
 const MAX_AGE_MS = 60 * 24 * 60 * 60 * 1_000;
-/** A journal that rested this long is looked at in every twentieth scan only. Milliseconds. */
-const RESTING_MS = 7 * 24 * 60 * 60 * 1_000;
-const FULL_SCAN = 20;
 /** Pause before another try, doubled each time. Milliseconds. */
 const RETRY_MS = 600_000;
 export const MAX_TRIES = 3;
@@ -68,7 +65,6 @@ export class EndedSessions {
   readonly #ports: EndedPorts;
   readonly #file: string;
   #marks: { readonly size: number; readonly byId: ReadonlyMap<string, Mark> } = { size: -1, byId: new Map() };
-  #scans = 0;
   /** Sessions of the current scan that are left, oldest first. */
   #waiting: EndedSession[] | undefined;
 
@@ -125,14 +121,8 @@ export class EndedSessions {
   async #scan(): Promise<EndedSession[]> {
     const folder = sessionsFolder(this.#ports.home);
     const marks = await this.marks();
-    const now = this.#ports.now();
-    const isFull = this.#scans++ % FULL_SCAN === 0;
-    const looked = (await sessionIdsIn(folder)).filter((id) => {
-      const mark = marks.get(id);
-      return isFull || mark === undefined || !isFinal(mark) || now - mark.at < RESTING_MS;
-    });
     const found: EndedSession[] = [];
-    for (const id of looked) {
+    for (const id of await sessionIdsIn(folder)) {
       const due = await this.#due(id, marks.get(id));
       if (due !== undefined) found.push(due);
     }
@@ -159,10 +149,6 @@ export class EndedSessions {
     const pause = tries === 0 ? 0 : RETRY_MS * 2 ** (tries - 1);
     return this.#ports.now() - at >= pause;
   }
-}
-
-function isFinal({ state }: Mark): boolean {
-  return state === "done" || state === "skipped";
 }
 
 /** Milliseconds since 1970, from the session's id. */

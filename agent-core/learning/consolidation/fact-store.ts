@@ -127,7 +127,6 @@ export class FactStore implements LearntStore {
       const files = await readEntities(home);
       const { facts, changes } = await change(factsOf(files));
       await writeFiles(home, files, facts);
-      await rm(join(learningFolder(home), "user-model.md"), { force: true }); // earlier versions repeated the rules there
       await ledger.append(changes);
     });
   }

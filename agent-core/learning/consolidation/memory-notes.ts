@@ -3,10 +3,10 @@ import { memoriesFolder } from "../../config/home.ts";
 import { Memory } from "../../memory/memory.ts";
 import type { MemoryTarget } from "../../memory/memory-ledger.ts";
 import { MEMORY_TARGETS } from "../../memory/notes.ts";
-import { textKey, wordRow } from "../../memory/statement.ts";
+import { contentWords, textKey, wordRow } from "../../memory/statement.ts";
 import { messageOf } from "../../platform/errors.ts";
 import { oneLine } from "../../platform/one-line.ts";
-import { type Fact, factId, isShown } from "../facts.ts";
+import { type Fact, factId, isShown, sessionOf } from "../facts.ts";
 import type { LoopPorts } from "../loop.ts";
 import type { Transcript } from "../transcript.ts";
 import type { Refuted } from "./extraction.ts";
@@ -22,6 +22,8 @@ type Note = {
   readonly target: MemoryTarget;
   /** The agent wrote it. */
   readonly isOurs: boolean;
+  /** Session in which it was written. */
+  readonly session: string | undefined;
 };
 
 type Session = Pick<Transcript, "cwd" | "sessionId">;
@@ -38,7 +40,7 @@ export class MemoryNotes {
     const read = MEMORY_TARGETS.map(async (target) =>
       (await memory.entries(target)).map(({ text, write }) => {
         const isOurs = write !== undefined && write.by !== "user";
-        return { id: `m-${factId("f", target, text).slice(2)}`, text, target, isOurs };
+        return { id: `m-${factId("f", target, text).slice(2)}`, text, target, isOurs, session: write?.sessionId };
       }),
     );
     const notes = await Promise.all(read).catch((error: unknown) => {
@@ -49,9 +51,9 @@ export class MemoryNotes {
   }
 
   /**
-   * Removes notes of the agent that are lines of the prompt now, those that the model names as replaced by the user's words,
-   * and those that it names as rejected, if the agent gave a word of them up. A note of the user's own stays. Resolves to
-   * sentences for the user.
+   * Removes notes of the agent that are lines of the prompt now, in whatever words, those that the model names as replaced by
+   * the user's words, and those that it names as rejected, if the agent gave a word of them up. A note of the user's own
+   * stays. Resolves to sentences for the user.
    */
   async settle(
     session: Transcript,
@@ -59,14 +61,18 @@ export class MemoryNotes {
     facts: readonly Fact[],
   ): Promise<readonly string[]> {
     const said = admitted.filter(({ by }) => by === "user");
-    const shown = new Set(facts.filter(isShown).map(({ text }) => textKey(text)));
+    const shown = facts.filter(isShown);
+    const carried = said.filter((one) => shown.some((fact) => carries(fact, one, session)));
     const lines: string[] = [];
     for (const note of said.length + refuted.length === 0 ? [] : await this.read(session)) {
       const names = (name: string | undefined): boolean =>
         name !== undefined && (name === note.id || textKey(name) === textKey(note.text));
       const isRejected = isRefuted(note, refuted, session);
       const isReplaced = isRejected || said.some(({ supersedes }) => names(supersedes));
-      const isLearnt = said.some(({ text, repeats }) => shown.has(textKey(text)) && (names(text) || names(repeats)));
+      const isOfSession = note.session === session.sessionId;
+      const isLearnt = carried.some(
+        (one) => names(one.text) || names(one.repeats) || (isOfSession && saysAll(one, note)),
+      );
       if (!isReplaced && !(isLearnt && note.isOurs)) continue;
       const isGone = note.isOurs && (await this.#remove(session, note));
       if (!isReplaced) continue;
@@ -84,6 +90,18 @@ export class MemoryNotes {
     const { home, clock } = this.#ports;
     return new Memory({ folder: memoriesFolder(home), now: () => clock.now() }).forProject(cwd);
   }
+}
+
+/** True for a line with the text of the user's statement, or with its value from the same session. */
+function carries(fact: Fact, { text, value }: Admitted, { sessionId }: Session): boolean {
+  const isSeen = value !== undefined && fact.evidence.some((ref) => sessionOf(ref) === sessionId);
+  return textKey(fact.text) === textKey(text) || (isSeen && textKey(fact.value ?? "") === textKey(value));
+}
+
+/** True for a statement with all words of the note: without the note nothing is lost. */
+function saysAll({ text, quote }: Admitted, note: Note): boolean {
+  const words = new Set(contentWords(`${text} ${quote}`));
+  return contentWords(note.text).every((word) => words.has(word));
 }
 
 /** True when the agent's call before the user's words had a word of the note, which its last one does without. */

@@ -37,14 +37,13 @@ export function mergeBatch(
   const forgottenRefs = new Set(own.flatMap(({ evidence }) => evidence));
   const weight = ({ isExplicit, by }: Admitted): number => Number(isExplicit) + Number(by === "user");
   const ordered = admitted.toSorted((one, other) => weight(other) - weight(one));
-  const closed = refuted(facts, against, origin);
-  const changes: LearningChange[] = [...closed.changes];
+  const changes: LearningChange[] = [];
   const left: Rejection[] = [...rejected];
-  let now = closed.facts;
+  let now = facts;
   let count = facts.filter(({ evidence }) => evidence.at(0)?.startsWith(`${origin.sessionId}:`)).length;
   for (const candidate of ordered) {
     if (forgottenRefs.has(`${origin.sessionId}:${candidate.position}`)) continue;
-    const merged = merge(now, candidate, origin);
+    const merged = merge(now, candidate, origin, against);
     // The same text at another place of the session.
     if (merged.changes.some(({ op, target }) => op === "add" && forgottenItems[candidate.by].has(target))) continue;
     const isNew = merged.facts.length > now.length;
@@ -56,7 +55,10 @@ export function mergeBatch(
     now = merged.facts;
     changes.push(...merged.changes);
   }
-  const spread = promoted(now, origin);
+  // Lines that the user said again hold.
+  const said = new Set(changes.flatMap(({ op, target }) => (op === "close" ? [] : [target])));
+  const closed = refuted(now, new Map([...against].filter(([id]) => !said.has(id))), origin);
+  const spread = promoted(closed.facts, origin);
   const evidence = [`${origin.sessionId}:0`];
   const rejections = left.slice(0, MAX_REJECTIONS).map(({ target, text, reason }): LearningChange => {
     return {
@@ -70,7 +72,7 @@ export function mergeBatch(
       reason: `Not kept: ${reason}.`,
     };
   });
-  return { facts: spread.facts, changes: [...changes, ...spread.changes, ...rejections] };
+  return { facts: spread.facts, changes: [...changes, ...closed.changes, ...spread.changes, ...rejections] };
 }
 
 /** True for the record of a session's episode, or of a fact from that session. */

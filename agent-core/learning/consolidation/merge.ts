@@ -28,8 +28,14 @@ export type Merged = {
 /** Evidence that a line names; the ledger has all of it. */
 const MAX_EVIDENCE = 6;
 
-export function merge(facts: readonly Fact[], candidate: Admitted, origin: Origin): Merged {
-  const replaced = replacedBy(candidate, facts, origin);
+/** `rejected`: the user's words against lines, by the line's id. */
+export function merge(
+  facts: readonly Fact[],
+  candidate: Admitted,
+  origin: Origin,
+  rejected: ReadonlyMap<string, string> = new Map(),
+): Merged {
+  const replaced = replacedBy(candidate, facts, { origin, rejected });
   // A rule that holds everywhere changes everywhere, wherever the user says so.
   const isWide = replaced?.scope === EVERYWHERE && candidate.by === "user";
   const made = factOf(isWide ? { ...candidate, scope: "user" } : candidate, origin);
@@ -77,14 +83,23 @@ function endedElsewhere(facts: readonly Fact[], made: Fact): readonly Fact[] {
   return facts.filter((fact) => fact.from < made.from && givenUp.some((old) => isEqual(fact, old)));
 }
 
-/** The older fact that the candidate names as replaced, by its id or its exact text; of equal lines the wide one. */
-function replacedBy({ supersedes }: Admitted, facts: readonly Fact[], { project, at }: Origin): Fact | undefined {
-  if (supersedes === undefined) return undefined;
-  const named = facts.find((fact) => {
-    const isNamed = fact.id === supersedes || textKey(fact.text) === textKey(supersedes);
-    return isNamed && isActive(fact) && fact.from <= at && holdsIn(fact, [project]);
-  });
-  return named && (facts.find((fact) => fact.scope === EVERYWHERE && isEqual(fact, named)) ?? named);
+/**
+ * The older fact that the candidate names as replaced, by its id or its exact text, or that the user rejected for another value
+ * of its property; of equal lines the wide one.
+ */
+function replacedBy(
+  candidate: Admitted,
+  facts: readonly Fact[],
+  { origin, rejected }: { readonly origin: Origin; readonly rejected: ReadonlyMap<string, string> },
+): Fact | undefined {
+  const { supersedes, by } = candidate;
+  const made = factOf(candidate, origin);
+  const isNamed = (fact: Fact): boolean =>
+    supersedes !== undefined && (fact.id === supersedes || textKey(fact.text) === textKey(supersedes));
+  const isGivenUp = (fact: Fact): boolean => by === "user" && rejected.has(fact.id) && isSameSlot(fact, made, false);
+  const older = facts.filter((fact) => isActive(fact) && fact.from <= origin.at && holdsIn(fact, [origin.project]));
+  const found = older.find(isNamed) ?? older.find(isGivenUp);
+  return found && (facts.find((fact) => fact.scope === EVERYWHERE && isEqual(fact, found)) ?? found);
 }
 
 /** The same text, another reading of the same words, or an item that the model names as the same. */
@@ -103,13 +118,23 @@ export function besides(made: Fact, facts: readonly Fact[]): readonly Fact[] {
   return facts.filter((fact) => isNear(fact) && isSameSlot(fact, made, false));
 }
 
-/** Facts without those that the user rejected after the agent had followed them. */
-export function refuted(facts: readonly Fact[], rejected: ReadonlyMap<string, string>, { at }: Origin): Merged {
-  const gone = facts.filter((fact) => isActive(fact) && rejected.has(fact.id) && !fact.isPinned && !isEdited(fact));
+/** Facts without those that the user rejected after the agent had followed them, and without those that say the same there. */
+export function refuted(
+  facts: readonly Fact[],
+  rejected: ReadonlyMap<string, string>,
+  { at, project }: Origin,
+): Merged {
+  const named = facts.filter((fact) => isActive(fact) && rejected.has(fact.id) && !fact.isPinned && !isEdited(fact));
+  const words = new Map(
+    facts.flatMap((fact) => {
+      const same = named.find((one) => one === fact || (holdsIn(fact, [project]) && isEqual(fact, one)));
+      return same === undefined ? [] : [[fact, rejected.get(same.id)] as const];
+    }),
+  );
   return {
-    facts: facts.map((fact) => (gone.includes(fact) ? { ...fact, until: at } : fact)),
-    changes: gone.map((fact) =>
-      changeOf("close", fact, fact.text, `You rejected what followed it: ${rejected.get(fact.id)}`),
+    facts: facts.map((fact) => (words.has(fact) ? { ...fact, until: at } : fact)),
+    changes: [...words].map(([fact, said]) =>
+      changeOf("close", fact, fact.text, `You rejected what followed it: ${said}`),
     ),
   };
 }

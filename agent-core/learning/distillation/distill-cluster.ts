@@ -36,7 +36,7 @@ import {
   type Task,
   uses,
 } from "./skill-of-cluster.ts";
-import { sizeProblem, skillText, withDeltas } from "./skill-text.ts";
+import { skillText, withDeltas } from "./skill-text.ts";
 
 /** Sessions that went the way of a new procedure. */
 const MIN_RUNS = 2;
@@ -278,7 +278,7 @@ async function write(input: Admitted, kit: Kit): Promise<Distilled> {
           nextBullet: next,
         };
   const text = skillText(skill);
-  const problem = sizeProblem(text) ?? (await formatProblem(text, skill.name));
+  const problem = await formatProblem(text, skill.name);
   if (problem !== undefined) return refused(input, rejects, problem);
   if (asks) return proposed(skill, input, kit);
   const { skill: stored, files } = written(skills, skill);

@@ -2,16 +2,15 @@
  * Loop that makes skills from repeated tasks. Once a day it clusters the sessions of a week and asks the model about each
  * cluster. After every ended session it scores the skills that were used.
  */
-import { stat } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { localDate } from "../../platform/clock.ts";
 import { counted } from "../../platform/counted.ts";
 import { bundled } from "../../skills/bundled.gen.ts";
 import { SKILL_FILE } from "../../skills/skill.ts";
 import { scanPlace } from "../../skills/skill-places.ts";
-import { episodePath, readEpisodes } from "../episode-files.ts";
+import { readEpisodes } from "../episode-files.ts";
 import { outdatedCheck } from "../fact-values.ts";
-import { factsStamp, holdsIn, readFacts } from "../facts.ts";
+import { holdsIn, readFacts } from "../facts.ts";
 import type { Loop, LoopPorts } from "../loop.ts";
 import { type Cluster, clusterEpisodes } from "./clusters.ts";
 import { distillCluster, tasksOf } from "./distill-cluster.ts";
@@ -19,14 +18,13 @@ import { LearntSkills, type LearntState } from "./learnt-skills.ts";
 import { learntStore } from "./learnt-store.ts";
 import { type OutdatedCheck, scored } from "./score-uses.ts";
 import type { Task } from "./skill-of-cluster.ts";
+import { judgeWritten } from "./written-skills.ts";
 
 /** Sessions that clusters are made of. */
 const CLUSTER_DAYS = 7;
 /** Sessions that skills are judged by. */
 const JUDGED_DAYS = 28;
 const DAY_MS = 24 * 60 * 60 * 1_000;
-/** Time before a model is looked for again after none was available. Milliseconds. */
-const MODEL_PAUSE_MS = 600_000;
 
 export async function distillation(ports: LoopPorts): Promise<Loop> {
   const skills = new LearntSkills(ports.home, ports.ledger, ports.clock);
@@ -42,16 +40,11 @@ export async function distillation(ports: LoopPorts): Promise<Loop> {
   };
 }
 
-type Week = { readonly key: string; readonly week: Cluster; readonly tasks: readonly Task[] };
+type Week = { readonly week: Cluster; readonly tasks: readonly Task[] };
 
 class Distillation {
   readonly #ports: LoopPorts;
   readonly #skills: LearntSkills;
-  /** State of the episodes' folders at the last scoring. */
-  #scoredStamp = "";
-  /** Time of the monotonic clock before which no model is looked for. */
-  #pausedUntil = 0;
-  #week: Week | undefined;
 
   constructor(ports: LoopPorts, skills: LearntSkills) {
     this.#ports = ports;
@@ -73,11 +66,10 @@ class Distillation {
     return this.#distillNext(day, signal);
   }
 
-  /** Resolves to false without new episodes. */
+  /** Resolves to false when nothing changed. */
   async #scoreNew(): Promise<boolean> {
-    const { home, clock, notify } = this.#ports;
-    const stamp = `${await this.#episodesStamp()} ${await factsStamp(home)}`;
-    if (stamp === this.#scoredStamp) return false;
+    const { clock, notify } = this.#ports;
+    let isChanged = false;
     const episodes = await this.#episodes(JUDGED_DAYS);
     const outdatedIn = await this.#outdated();
     let notices: readonly { readonly text: string; readonly id: string }[] = [];
@@ -85,11 +77,22 @@ class Distillation {
       const context = { skills: this.#skills, at: clock.now(), outdatedIn };
       const { notices: made, ...change } = await scored(state, episodes, context);
       notices = made;
-      return JSON.stringify(change.state) === JSON.stringify(state) ? undefined : change;
+      isChanged = JSON.stringify(change.state) !== JSON.stringify(state);
+      return isChanged ? change : undefined;
     });
-    this.#scoredStamp = stamp;
     for (const { text, id } of notices) notify(text, [id]);
-    return true;
+    await this.#judgeWritten(episodes);
+    return isChanged;
+  }
+
+  /** Judges the skills that people wrote. */
+  async #judgeWritten(episodes: Cluster): Promise<void> {
+    const state = await this.#skills.read();
+    const { home: written } = await this.#foreignSkills(state);
+    const { folder } = this.#skills;
+    const at = this.#ports.clock.now();
+    const lines = await judgeWritten({ written, learnt: state.skills, episodes, folder, at });
+    for (const line of lines) this.#ports.notify(line, []);
   }
 
   /** Episodes of the user's sessions that ended within these days, oldest first. */
@@ -97,17 +100,6 @@ class Distillation {
     const now = this.#ports.clock.now();
     const episodes = await readEpisodes(this.#ports.home, { from: now - days * DAY_MS, to: now });
     return episodes.filter(({ origin }) => origin === "user");
-  }
-
-  /** Text that changes with every new or changed episode of this month or the last one. */
-  async #episodesStamp(): Promise<string> {
-    const { home, clock } = this.#ports;
-    const months = [0, 31].map((days) =>
-      new Date(clock.now() - days * DAY_MS).toISOString().slice(0, 7).replace("-", ""),
-    );
-    const folders = months.map((month) => dirname(episodePath(home, { sessionId: `${month}00` })));
-    const found = await Promise.all(folders.map((folder) => stat(folder).catch(() => undefined)));
-    return found.map((folder) => folder?.mtimeMs ?? "none").join(" ");
   }
 
   /** Check of statements against the facts of a project. */
@@ -118,18 +110,16 @@ class Distillation {
 
   /** Distills the next cluster of the day. Resolves to false when none is left, or without a model. */
   async #distillNext(day: string, signal: AbortSignal): Promise<boolean> {
-    const { clock, model } = this.#ports;
-    if (clock.monotonicNow() < this.#pausedUntil) return false;
+    const { model } = this.#ports;
     const state = await this.#skills.read();
     const done = new Set(state.daily.day === day ? state.daily.sessions : []);
-    const { week, tasks } = await this.#weekOf(day, state, signal);
+    const { week, tasks } = await this.#weekOf(state, signal);
     const next = tasks.find(({ cluster }) => cluster.every(({ sessionId }) => !done.has(sessionId)));
     if (next === undefined) {
       await this.#finish(day, week.length, tasks.length);
       return false;
     }
     if (!(await model.isAvailable())) {
-      this.#pausedUntil = clock.monotonicNow() + MODEL_PAUSE_MS;
       await this.#report(`${counted(tasks.length, "repeated task")} found, and no model that can answer.`);
       return false;
     }
@@ -137,15 +127,11 @@ class Distillation {
     return true;
   }
 
-  /** Reads and clusters the week once a day, and again after a new episode. */
-  async #weekOf(day: string, state: LearntState, signal: AbortSignal): Promise<Week> {
-    const { spent } = state;
-    const key = `${day} ${this.#scoredStamp} ${spent.length}`;
-    if (this.#week?.key === key) return this.#week;
-    const excluded = new Set(spent);
-    const week = (await this.#episodes(CLUSTER_DAYS)).filter(({ sessionId }) => !excluded.has(sessionId));
-    this.#week = { key, week, tasks: tasksOf(await clusterEpisodes(week, signal), week, state) };
-    return this.#week;
+  /** Sessions of the last week, and their tasks. */
+  async #weekOf(state: LearntState, signal: AbortSignal): Promise<Week> {
+    const spent = new Set(state.spent);
+    const week = (await this.#episodes(CLUSTER_DAYS)).filter(({ sessionId }) => !spent.has(sessionId));
+    return { week, tasks: tasksOf(await clusterEpisodes(week, signal), week, state) };
   }
 
   async #distillCluster(

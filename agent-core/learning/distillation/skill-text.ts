@@ -4,9 +4,6 @@ import { AUTHOR } from "../../skills/skill.ts";
 import type { LearntSkill, SkillContent } from "./learnt-skills.ts";
 import type { Bullet, Delta } from "./proposal.ts";
 
-/** Maximum number of tokens of a skill, at four characters each. */
-const MAX_CHARS = 5_000 * 4;
-
 /** Equal records give equal texts. */
 export function skillText(skill: Pick<LearntSkill, "name" | "project" | "createdAt"> & SkillContent): string {
   const { name, description, version, createdAt, changedAt, score, applicableWhen, tools, bullets } = skill;
@@ -35,11 +32,6 @@ ${bullets.map(({ text }) => `- ${text}`).join("\n")}
 function titleOf(name: string): string {
   const words = name.replaceAll("-", " ");
   return words.charAt(0).toUpperCase() + words.slice(1);
-}
-
-/** Reason why the text is too long; undefined for a good one. */
-export function sizeProblem(text: string): string | undefined {
-  return text.length <= MAX_CHARS ? undefined : `it has about ${Math.ceil(text.length / 4)} tokens; the limit is 5,000`;
 }
 
 /** Bullets after the deltas. Deltas of unknown ids and repeated texts change nothing. */
