@@ -268,7 +268,7 @@ export class AcpSession {
     });
     this.model.attach(agent);
     agent.setup.extensions.onChange(() => this.announceExtensions());
-    const goal = new Goal({ agent, stored: stored?.goal, record: (entry) => journal.append(entry) });
+    const goal = new Goal({ agent, stored: stored?.goal, record: (entry) => journal.append(entry), send });
     const forCommands = (signal: AbortSignal): CommandSession => ({ ...this.#forCommands(options, signal), goal });
     return {
       agent,

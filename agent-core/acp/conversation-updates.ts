@@ -69,6 +69,11 @@ export function noticeAsThought({ title, _meta }: Notice): ChunkUpdate | undefin
   return { ...chunk("agent_thought_chunk", `${title}${hint}\n`), ...(retry && { messageId: retry.id }) };
 }
 
+/** Facts of ours about a session, beside its conversation. */
+export function infoUpdate(hermes: HermesUpdateMeta): SessionUpdate {
+  return { sessionUpdate: "session_info_update", _meta: { hermes } };
+}
+
 /** ACP has no status for a dropped step: it is shown as completed, with a note. */
 export function planUpdate(items: readonly Todo[]): SessionUpdate {
   return {
@@ -89,7 +94,7 @@ export function compressionUpdate(
 ): SessionUpdate {
   const first = dropped[0]?.[0];
   const last = dropped.at(-1)?.[1];
-  const hermes: HermesUpdateMeta = {
+  return infoUpdate({
     compression: {
       messages,
       tokensBefore,
@@ -98,8 +103,7 @@ export function compressionUpdate(
       first: first === undefined ? null : anchorFrom(transcript, first),
       firstKept: last === undefined ? null : anchorFrom(transcript, last + 1),
     },
-  };
-  return { sessionUpdate: "session_info_update", _meta: { hermes } };
+  });
 }
 
 /** ACP's record of a compression that has ended. */

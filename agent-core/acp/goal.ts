@@ -2,7 +2,7 @@
  * A goal of the user that the agent pursues over turns. After each turn a model judges the work; while something is missing,
  * the next turn begins by itself, up to a budget of turns. The journal keeps the goal.
  */
-import type { StopReason } from "@zed-industries/agent-client-protocol";
+import type { SessionUpdate, StopReason } from "@zed-industries/agent-client-protocol";
 import type { AIAgent } from "../agent/ai-agent.ts";
 import type { CommandAnswer } from "../agent/extensions.ts";
 import { typedText } from "../messages/message.ts";
@@ -10,6 +10,7 @@ import { messageOf, UsageError } from "../platform/errors.ts";
 import { oneLine } from "../platform/one-line.ts";
 import type { EntryOf } from "../sessions/entry.ts";
 import type { NewEntry } from "../sessions/journal.ts";
+import { infoUpdate } from "./conversation-updates.ts";
 
 /** Default budget, as the original Hermes Agent has it. */
 const DEFAULT_TURNS = 20;
@@ -24,9 +25,10 @@ type State = Omit<EntryOf<"goal">, "type" | "at">;
 
 export type GoalOptions = {
   readonly agent: Pick<AIAgent, "transcript" | "judge">;
-  /** Goal of the journal. A turn of an earlier process does not go on by itself. */
+  /** Goal of the journal. */
   readonly stored: State | undefined;
   readonly record: (entry: NewEntry) => void;
+  readonly send: (update: SessionUpdate) => void;
 };
 
 /** Step after a turn: a line for the user, and the message of the next turn. Without a message the goal rests. */
@@ -40,8 +42,7 @@ export class Goal {
 
   constructor(options: GoalOptions) {
     this.#options = options;
-    const { stored } = options;
-    this.#goal = stored?.state === "active" ? { ...stored, state: "paused" } : stored;
+    this.#goal = options.stored;
   }
 
   /** Answers `/goal`. Throws a UsageError for a wrong budget. */
@@ -113,6 +114,7 @@ export class Goal {
   #set(goal: State): void {
     this.#goal = goal;
     this.#options.record({ type: "goal", ...goal });
+    this.#options.send(infoUpdate({ goal: goal.state }));
   }
 
   #text(): string {

@@ -13,6 +13,7 @@ import {
   chunk,
   compressionUpdate,
   hookContent,
+  infoUpdate,
   noticeUpdate,
   planUpdate,
   resultContent,
@@ -41,7 +42,7 @@ type StoredCalls = Pick<StoredSession, "toolEntry" | "diffsOf" | "noticesAt">;
 
 /** Lazy: a long session has many updates, and each reads its tool entry from the disk. `transcript`: default: all of it. */
 export function* replay(stored: StoredSession, transcript = stored.conversation.transcript): Generator<SessionUpdate> {
-  const { records, conversation, todos } = stored;
+  const { records, conversation, todos, goal } = stored;
   yield* replayMessages(transcript, stored);
   const { compression } = conversation;
   // The conversation holds the journal's entry itself.
@@ -50,6 +51,7 @@ export function* replay(stored: StoredSession, transcript = stored.conversation.
     yield compressionUpdate(conversation.transcript, compression, { ...entry, messages: droppedCount(compression) });
   }
   if (todos.length > 0) yield planUpdate(todos);
+  if (goal !== undefined) yield infoUpdate({ goal: goal.state });
   const { error, fault, keyFor } = stored.failedTurn ?? {};
   if (error === undefined) return;
   const failedTurn = { ...(fault !== undefined && { fault }), ...(keyFor !== undefined && { keyFor }) };
@@ -266,10 +268,4 @@ export class ReplayPages {
     }
     return { updates, earlier };
   }
-}
-
-/** First update of a partial replay. */
-export function earlierUpdate(earlier: HermesEarlier): SessionUpdate {
-  const hermes: HermesUpdateMeta = { earlier };
-  return { sessionUpdate: "session_info_update", _meta: { hermes } };
 }

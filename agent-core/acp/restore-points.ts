@@ -6,9 +6,8 @@ import type { Message } from "../messages/message.ts";
 import { newId } from "../platform/new-id.ts";
 import type { PromptBlock } from "../protocol/conversation.ts";
 import type { HermesRestored, HermesRestoredFile, HermesRestorePreview } from "../protocol/restores.ts";
-import type { HermesUpdateMeta } from "../protocol/update-meta.ts";
 import type { StoredSession } from "../sessions/read-journal.ts";
-import { userAttachments, userText } from "./conversation-updates.ts";
+import { infoUpdate, userAttachments, userText } from "./conversation-updates.ts";
 import { replayMessages } from "./replay.ts";
 
 /** A user message as the target of a restore. */
@@ -86,11 +85,9 @@ export class RestorePoints {
   /** Removes the messages from this position on, and notifies the client. Throws during a turn. */
   rewindTo(position: number, isRetry = false): void {
     const attachments = userAttachments(this.#messageAt(position));
-    const hermes: HermesUpdateMeta = {
-      rewound: { position, prompt: this.#promptAt(position), ...(attachments.length > 0 && { attachments }) },
-    };
+    const rewound = { position, prompt: this.#promptAt(position), ...(attachments.length > 0 && { attachments }) };
     this.#agent.rewind(position, isRetry);
-    this.#options.send({ sessionUpdate: "session_info_update", _meta: { hermes } });
+    this.#options.send(infoUpdate({ rewound }));
   }
 
   /** Restores files first: if that fails, the conversation still describes them. */

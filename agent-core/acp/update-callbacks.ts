@@ -15,6 +15,7 @@ import type { FileDiff, ToolResult } from "../tools/tool.ts";
 import {
   diffContent,
   hookContent,
+  infoUpdate,
   noticeUpdate,
   planUpdate,
   rawOutput,
@@ -61,8 +62,7 @@ export function updateCallbacks(sink: UpdateSink): Updates {
   const show = (activity: HermesUpdateMeta["activity"]): void => {
     if (activity === shown) return;
     shown = activity;
-    const hermes: HermesUpdateMeta = { activity };
-    sink.send({ sessionUpdate: "session_info_update", _meta: { hermes } });
+    sink.send(infoUpdate({ activity }));
   };
   return {
     callbacks: {
@@ -79,8 +79,7 @@ export function updateCallbacks(sink: UpdateSink): Updates {
       },
       prompted: ({ position }) => {
         calls.beginTurn();
-        const hermes: HermesUpdateMeta = { position };
-        sink.send({ sessionUpdate: "session_info_update", _meta: { hermes } });
+        sink.send(infoUpdate({ position }));
       },
       steered: ({ message, position }) => {
         // The id distinguishes it from an echo of the prompt.

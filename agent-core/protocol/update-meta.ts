@@ -73,6 +73,8 @@ const fields = {
       attachments: z.array(promptBlock).exactOptional(),
     })
     .readonly(),
+  /** Of a `session_info_update`: state of the session's goal. */
+  goal: z.enum(["active", "paused", "met", "cleared"]),
   /** Of the first `session_info_update` of a partial replay. */
   earlier: HermesEarlier,
 };

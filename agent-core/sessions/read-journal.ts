@@ -39,6 +39,7 @@ export type StoredSession = {
   readonly title: string | undefined;
   readonly systemPrompt: string | undefined;
   /** The last choice of a model, as `provider:model`. */
+  /** A goal of an earlier process does not go on by itself. */
   readonly goal: EntryOf<"goal"> | undefined;
   readonly model: string | undefined;
   readonly reasoningEffort: string | undefined;
@@ -202,7 +203,7 @@ class Reading {
       mode: last.mode?.mode,
       systemPrompt: last["system-prompt"]?.text,
       title: last.title?.title,
-      goal: last.goal,
+      goal: last.goal?.state === "active" ? { ...last.goal, state: "paused" } : last.goal,
       model: last.model?.choice,
       reasoningEffort: last["reasoning-effort"]?.effort,
       conversation: this.#conversation,

@@ -20,6 +20,9 @@ const verdict = (missing: readonly string[], completeness = 1) =>
       reason: missing.length === 0 ? "All of it is there." : "Not all is there.",
     }),
   );
+/** State of the goal that the client knows. */
+const state = (agent: AcpAgent) =>
+  agent.of("session_info_update").findLast((update) => Object(update["_meta"]).hermes?.goal)?.["_meta"];
 const notices = (agent: AcpAgent) => agent.of("notice").map(({ title }) => title);
 
 test("the agent goes on with what the judge misses, until the goal is reached", async () => {
@@ -50,12 +53,16 @@ test("a goal rests when its budget is used, also in a later process, and goes on
   expect(notices(agent).at(-1)).toContain("Its budget of 1 turns is used. Missing: all.");
   expect((await agent.prompt(id, "/goal budget 0")).result).toMatchObject({ stopReason: "end_turn" });
   expect(agent.text()).toContain("A budget is a number of turns from 1 to 200");
+  expect(state(agent)).toEqual({ hermes: { goal: "paused" } });
+  const before = agent.updates.length;
   await agent.request("session/load", { sessionId: id, cwd: agent.cwd, mcpServers: [] });
+  expect(JSON.stringify(agent.updates.slice(before))).toContain('{"hermes":{"goal":"paused"}}');
   await agent.prompt(id, "/goal");
   expect(agent.text()).toContain("The goal is paused: turn 1 of 1.\n\nSecond");
   model.script(say("three"), verdict([]));
   await agent.prompt(id, "/goal resume");
   expect(notices(agent).at(-1)).toBe("The goal is reached. All of it is there.");
+  expect(state(agent)).toEqual({ hermes: { goal: "met" } });
 });
 
 test("a message that waits in the client comes before the next turn of the goal, which then goes on", async () => {

@@ -87,7 +87,7 @@ const handlers: Handlers = {
   "turn-end": endTurn,
   "memory-undone": (state, { callId }) => ({ ...state, undoneMemory: [...state.undoneMemory, callId] }),
   reviewed: decideEdits,
-  interrupted: (state) => ({ ...state, isInterrupted: true }),
+  interrupted: (state) => ({ ...state, paused: state.paused ?? "turn" }),
   rewind: (state, { position }, at) => rewindTo(state, position, at),
   "restore-preview": previewRestore,
   restored: addRestored,

@@ -218,8 +218,8 @@ export type PanelState = {
   readonly running: boolean;
   /** Undefined until the agent reports one in this turn. */
   readonly activity: Activity | undefined;
-  /** The last turn ended with its window; the user can continue it. */
-  readonly isInterrupted: boolean;
+  /** The user can continue a turn that ended with its window, or a goal, until the next message. */
+  readonly paused: "turn" | "goal" | undefined;
   /** The last turn ended with an answer in plan mode, and the user has not decided what follows. */
   readonly hasPlan: boolean;
   readonly runningSince: number | undefined;
@@ -262,7 +262,7 @@ export const emptyState: PanelState = {
   nextKey: 0,
   running: false,
   activity: undefined,
-  isInterrupted: false,
+  paused: undefined,
   hasPlan: false,
   runningSince: undefined,
   terminals: new Map(),

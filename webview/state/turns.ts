@@ -37,7 +37,7 @@ export function beginTurn(state: PanelState, prompt: Prompt, at: number): PanelS
     at,
   );
   const plan = planDone ? [] : shown.plan;
-  const begun = { running: true, activity: undefined, isInterrupted: false, hasPlan: false, runningSince: at, plan };
+  const begun = { running: true, activity: undefined, paused: undefined, hasPlan: false, runningSince: at, plan };
   return announce({ ...shown, ...begun }, t("{0} is working", state.agentName));
 }
 

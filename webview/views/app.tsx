@@ -53,7 +53,7 @@ export function App() {
             <QuestionCard key={request.requestId} request={request} />
           ))}
           <LearntLine />
-          <InterruptedLine />
+          <PausedLine />
           <PlanBar />
           <PlanView />
           <ReviewBar />
@@ -211,15 +211,17 @@ function LearntLine() {
   );
 }
 
-/** Offers to continue a turn that ended with its window. */
-function InterruptedLine() {
+/** Offers to continue a turn that ended with its window, or a goal. */
+function PausedLine() {
   const { store, post } = usePanel();
-  const { isInterrupted, running } = store.shown.value;
-  if (!isInterrupted || running) return null;
-  const resume = (): void => post({ type: "prompt", text: CONTINUE });
+  const { paused, running } = store.shown.value;
+  if (paused === undefined || running) return null;
+  const isGoal = paused === "goal";
+  const resume = (): void => post({ type: "prompt", text: isGoal ? "/goal resume" : CONTINUE });
+  const label = isGoal ? t("Paused goal") : t("Interrupted turn");
   return (
-    <DockBar label={t("Interrupted turn")} steps={[{ label: t("Continue"), isPrimary: true, run: resume }]}>
-      <DockText icon="debug-pause">{t("The turn was interrupted")}</DockText>
+    <DockBar label={label} steps={[{ label: t("Continue"), isPrimary: true, run: resume }]}>
+      <DockText icon="debug-pause">{isGoal ? t("The goal is paused") : t("The turn was interrupted")}</DockText>
     </DockBar>
   );
 }

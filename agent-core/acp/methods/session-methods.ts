@@ -35,7 +35,8 @@ import { titleLine } from "../../sessions/titles.ts";
 import type { AcpSession } from "../acp-session.ts";
 import type { AgentServer } from "../agent-server.ts";
 import { modeState } from "../config-options.ts";
-import { earlierUpdate, pageBefore, replay } from "../replay.ts";
+import { infoUpdate } from "../conversation-updates.ts";
+import { pageBefore, replay } from "../replay.ts";
 import { throwRequestError } from "../request-errors.ts";
 import { folderOf, sessionParams } from "../session-params.ts";
 
@@ -62,7 +63,7 @@ export function registerSessionMethods(app: AgentApp, server: AgentServer): void
     const asked = sessionParams(params);
     const { session, stored } = await server.loadSession(client, asked, params.sessionId, inWorktree);
     const { page, earlier } = pageBefore(stored.conversation.transcript, stored.conversation.next, tail);
-    if (earlier !== null) session.send(earlierUpdate(earlier));
+    if (earlier !== null) session.send(infoUpdate({ earlier }));
     await session.updates.sendAll(replayed(stored, page));
     session.sendUsage();
     return opened(session, server, session.cwd === asked.cwd ? {} : { worktree: session.cwd });
