@@ -29,6 +29,7 @@ import { sessionMethods } from "../../agent-core/protocol/sessions.ts";
 import { allowListMethod, settingsMethods } from "../../agent-core/protocol/settings.ts";
 import type { ClientServices } from "../client/client-services.ts";
 import { registerFileChanges, registerFileRequests } from "../client/file-requests.ts";
+import { textTabs } from "../documents/read-text.ts";
 import { askEditorModel, listEditorModels } from "../models/editor-models.ts";
 import { showInformation } from "../notifications.ts";
 import { registerSemanticRequests } from "../semantic-tools/semantic-requests.ts";
@@ -186,14 +187,11 @@ function registerTerminalInput(app: ClientApp, { terminals }: ClientServices): v
 
 /** Files in the tabs, of the disk. Another tab may cover the panel's own. */
 function openFiles(): HermesOpenFiles {
-  const { activeTextEditor, tabGroups } = vscode.window;
-  const uris = tabGroups.all.flatMap(({ tabs }) =>
-    tabs.flatMap(({ input }) => (input instanceof vscode.TabInputText ? [input.uri] : [])),
-  );
-  const paths = (found: readonly vscode.Uri[]): string[] =>
-    found.filter(({ scheme }) => scheme === "file").map(({ fsPath }) => fsPath);
-  const [active = null] = paths(activeTextEditor ? [activeTextEditor.document.uri] : []);
-  return { active, open: paths(uris) };
+  const { activeTextEditor } = vscode.window;
+  const paths = (found: readonly { readonly uri: vscode.Uri }[]): string[] =>
+    found.flatMap(({ uri }) => (uri.scheme === "file" ? [uri.fsPath] : []));
+  const [active = null] = paths(activeTextEditor ? [activeTextEditor.document] : []);
+  return { active, open: paths(textTabs()) };
 }
 
 /**

@@ -4,6 +4,7 @@ import { distinctNames } from "../../agent-core/platform/names.ts";
 import type { Attachment, MentionItem } from "../../agent-core/protocol/attachments.ts";
 import type { HistoryItem } from "../../agent-core/protocol/panel-events.ts";
 import type { PanelConnection } from "../chat/panel-connection.ts";
+import { textTabs } from "../documents/read-text.ts";
 import { bestMentions, type FileMatch, matchItems, type ScoredMention } from "./rank-mentions.ts";
 import type { TerminalOutputs } from "./terminal-outputs.ts";
 import { nameOf, type WorkspaceFiles } from "./workspace-files.ts";
@@ -147,11 +148,7 @@ export class MentionSearch implements vscode.Disposable {
 
   /** Files in tabs, used last first. */
   #editors(): readonly MentionItem[] {
-    const uris = vscode.window.tabGroups.all.flatMap(({ tabs }) =>
-      tabs.flatMap(({ input }) =>
-        input instanceof vscode.TabInputText && input.uri.scheme === "file" ? [input.uri] : [],
-      ),
-    );
+    const uris = textTabs().flatMap(({ uri }) => (uri.scheme === "file" ? [uri] : []));
     const age = (uri: vscode.Uri): number => {
       const index = this.#recent.indexOf(uri.toString());
       return index < 0 ? MAX_RECENT : index;

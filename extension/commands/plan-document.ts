@@ -1,6 +1,7 @@
 /** A plan as a document: the user edits it, and the session that made it carries out the edited text. */
 import * as vscode from "vscode";
 import type { ChatSession } from "../chat/chat-session.ts";
+import { textTabs } from "../documents/read-text.ts";
 import { showInformation } from "../notifications.ts";
 import type { Services } from "../services.ts";
 
@@ -12,10 +13,14 @@ let plans: Readonly<Record<string, Plan>> = {};
 let memory: vscode.Memento | undefined;
 const MEMORY_KEY = "hermes.plans";
 
-/** Takes over the plans of the window before its reload. */
+/** Takes over the plans of the window before its reload whose tabs are still there: a new document may get a path again. */
 export function keepPlans(ofWorkspace: vscode.Memento): vscode.Disposable {
   memory = ofWorkspace;
-  void setPlans(memory.get(MEMORY_KEY, {}));
+  const open = new Set(textTabs().map(({ uri }) => uri.path));
+  const stored = Object.entries(memory.get<typeof plans>(MEMORY_KEY, {}));
+  void setPlans(
+    Object.fromEntries(stored.filter(([path]) => open.has(path) || vscode.window.tabGroups.all.length === 0)),
+  );
   return vscode.workspace.onDidCloseTextDocument(({ uri, isClosed }) => {
     const { [uri.path]: closed, ...others } = plans;
     if (closed !== undefined && isClosed) void setPlans(others); // a new language leaves it open

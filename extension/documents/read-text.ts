@@ -47,3 +47,10 @@ export function findDocument(path: string): vscode.TextDocument | undefined {
     ({ uri }) => uri.fsPath === fsPath && (uri.scheme === "file" || uri.scheme === "untitled"),
   );
 }
+
+/** Texts in the tabs of all groups. */
+export function textTabs(): readonly { readonly uri: vscode.Uri; readonly isDirty: boolean }[] {
+  return vscode.window.tabGroups.all.flatMap(({ tabs }) =>
+    tabs.flatMap(({ input, isDirty }) => (input instanceof vscode.TabInputText ? [{ uri: input.uri, isDirty }] : [])),
+  );
+}

@@ -13,7 +13,7 @@ import {
 } from "../../agent-core/protocol/editor.ts";
 import { failure, onAgentRequest } from "../../agent-core/protocol/handle.ts";
 import type { RequestMethod } from "../../agent-core/protocol/method.ts";
-import { readText } from "../documents/read-text.ts";
+import { readText, textTabs } from "../documents/read-text.ts";
 import { listTasks } from "./editor-tasks.ts";
 import { actionsAt, actionsIn, planAction, planRename } from "./planned-edits.ts";
 import { declaredSymbols, kindName, openFile, positionsOf } from "./symbol-position.ts";
@@ -198,12 +198,9 @@ async function withFixes(known: HermesDiagnostic, uri: vscode.Uri, range: vscode
 /** Files of the disk in the tabs, and the selection in front. */
 function editorState(): HermesEditorState {
   const editor = vscode.window.activeTextEditor;
-  const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs);
-  const open = tabs.flatMap(({ input, isDirty }) =>
-    input instanceof vscode.TabInputText && input.uri.scheme === "file"
-      ? [{ path: input.uri.fsPath, isUnsaved: isDirty }]
-      : [],
-  );
+  const open = textTabs()
+    .filter(({ uri }) => uri.scheme === "file")
+    .map(({ uri, isDirty }) => ({ path: uri.fsPath, isUnsaved: isDirty }));
   if (editor === undefined || editor.document.uri.scheme !== "file") return { active: null, open };
   const { document, selection } = editor;
   const selected = document.getText(selection);

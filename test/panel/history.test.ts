@@ -205,4 +205,15 @@ describe("sessions in the panel", () => {
     await expect.poll(() => panel().composer.inputValue()).toBe("read a.txt");
     await panel().composer.fill("");
   });
+
+  test("a plan whose document is lost with the window leaves no button to the next document", async () => {
+    await panel().runCommand("Hermes: New Session");
+    await expect.poll(bubbles).toEqual([]);
+    await panel().send("/mode plan");
+    await say("list the files", "a.txt");
+    await panel().page.getByRole("button", { name: "Edit the Plan" }).click();
+    await expect.poll(() => panel().context("hermes.planPaths")).toEqual(["Untitled-1"]);
+    await panel().reload();
+    expect(panel().context("hermes.planPaths")).toEqual([]);
+  });
 });

@@ -245,6 +245,11 @@ export class Panel {
     return problem;
   }
 
+  /** Value of a context key, on which menus depend. */
+  context(key: string): unknown {
+    return this.#started().vscode.contexts.get(key);
+  }
+
   /** Value of a setting by its full name. */
   setting(name: string): unknown {
     return this.#started().vscode.setting(name);

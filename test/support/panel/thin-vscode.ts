@@ -72,12 +72,13 @@ export class ThinVSCode {
   /** Handler of `@hermes` in VS Code's own chat. */
   readonly chatHandler = Promise.withResolvers<ChatHandler>();
   readonly dialogs = new ThinDialogs();
+  readonly contexts = new Map<string, unknown>();
   /** Pages that the extension has opened in tabs, newest last. */
   readonly tabs: ThinTab[] = [];
   readonly #options: ThinVSCodeOptions;
   readonly #settings: Record<string, unknown>;
   readonly files = new ThinFiles();
-  readonly #commands = new Map<string, Run>();
+  readonly #commands = new Map<string, Run>([["setContext", (key, value) => this.contexts.set(String(key), value)]]);
   readonly #subscriptions: { dispose(): unknown }[] = [];
   readonly #fromPanel = new EventEmitter<unknown>();
   readonly #visibilityChanged = new EventEmitter<void>();
@@ -390,7 +391,7 @@ function editorlessWindow(typed: string[]): object {
     terminals: [],
     activeTextEditor: undefined,
     activeTerminal: undefined,
-    tabGroups: { all: [], close: () => Promise.resolve(true), onDidChangeTabs: never },
+    tabGroups: { all: [{ tabs: [] }], close: () => Promise.resolve(true), onDidChangeTabs: never },
     ...{ state: { focused: true, active: true }, onDidCloseTerminal: closed.event },
     ...Object.fromEntries(
       [
