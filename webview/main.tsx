@@ -57,6 +57,8 @@ window.addEventListener("focus", () => panel.post({ type: "focus" }));
 addEventListener("pagehide", () => panel.memory.save());
 const root = document.getElementById("root");
 if (root !== null) {
+  const early = root.querySelector("textarea")?.value ?? ""; // typed before this script ran
+  if (early !== "") panel.compose(early);
   render(
     <PanelContext.Provider value={panel}>
       <App />

@@ -53,6 +53,10 @@ async function act(actions: PanelActions, message: PanelRequest): Promise<void> 
   await (actions[message.type] as (message: PanelRequest) => unknown)(message);
 }
 
+/** The page's field takes keys that come before the bundle, which takes its text over. VS Code gives the focus to the page. */
+const EARLY_FOCUS =
+  'const early = document.querySelector("textarea"); onfocus = () => early.focus(); if (document.hasFocus()) onfocus();';
+
 /** HTML of a page. Its policy allows only our own bundle to run and to load. `bundle`: name of its files. */
 export function pageHtml(webview: vscode.Webview, root: vscode.Uri, bundle: "main" | "learning"): string {
   const nonce = randomBytes(16).toString("base64");
@@ -78,7 +82,8 @@ export function pageHtml(webview: vscode.Webview, root: vscode.Uri, bundle: "mai
 <title>Hermes</title>
 </head>
 <body>
-<div id="root"></div>
+<div id="root"><textarea aria-label="Hermes"></textarea></div>
+<script nonce="${nonce}">${EARLY_FOCUS}</script>
 ${textsElement()}<script type="module" nonce="${nonce}" src="${address(`${bundle}.js`)}"></script>
 </body>
 </html>`;

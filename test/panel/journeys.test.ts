@@ -187,6 +187,21 @@ describe("with a project", () => {
     await expect.poll(() => keyboard.focused()).toBe("Message Hermes");
   });
 
+  test("keys that come before the panel's script are in the message", async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    await panel().page.route("**/main.js", (route) => promise.then(() => route.continue()));
+    const shown = panel().hideAndShow();
+    await panel().page.locator("#root > textarea:focus").waitFor({ state: "attached" });
+    await panel().page.keyboard.type("typed early");
+    resolve();
+    await shown;
+    await panel().page.unroute("**/main.js");
+    await expect.poll(() => panel().composer.inputValue()).toBe("typed early");
+    await panel().page.keyboard.type(" and late");
+    expect(await panel().composer.inputValue()).toBe("typed early and late");
+    await panel().composer.fill("");
+  });
+
   test("after a restart the conversation is there, and goes on in 2 steps", async () => {
     await panel().reload();
     await panel().page.getByText("Changed both.").first().waitFor();

@@ -19,7 +19,7 @@ function page(): string {
 }
 
 test("an English page holds no texts", () => {
-  expect(page().match(/<script/g)).toHaveLength(1);
+  expect(page().match(/<script/g)).toHaveLength(2);
 });
 
 test("a page in another language holds its texts as data that no text can end", () => {
@@ -30,7 +30,7 @@ test("a page in another language holds its texts as data that no text can end", 
   expect(html).toContain('<html lang="de">');
   const [, json = ""] = /<script id="texts" type="application\/json">([^<]*)<\/script>/.exec(html) ?? [];
   expect(JSON.parse(json)).toEqual(bundle);
-  expect(html.match(/<script/g)).toHaveLength(2);
+  expect(html.match(/<script/g)).toHaveLength(3);
 });
 
 test.each(["open", "none"] as const)("before its page is loaded, a view opens its session: folder %s", (folder) => {
