@@ -21,10 +21,15 @@ export function startForJobs(start: () => Promise<unknown>): vscode.Disposable {
   return new vscode.Disposable(() => clearTimeout(timer));
 }
 
+/** A path in the Hermes home. */
+export function inHome(...path: readonly string[]): string {
+  const chosen = vscode.workspace.getConfiguration("hermes").get("home", "") || process.env["HERMES_HOME"];
+  return join(chosen || join(homedir(), ".hermes"), ...path);
+}
+
 /** True when the Hermes home has a table of jobs, as its first change by the user writes it. */
 async function hasJobs(): Promise<boolean> {
-  const chosen = vscode.workspace.getConfiguration("hermes").get("home", "") || process.env["HERMES_HOME"];
-  const jobs = await stat(join(chosen || join(homedir(), ".hermes"), "cron", "jobs.json")).catch(() => undefined);
+  const jobs = await stat(inHome("cron", "jobs.json")).catch(() => undefined);
   return jobs !== undefined;
 }
 

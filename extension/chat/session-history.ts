@@ -15,6 +15,7 @@ import {
 } from "../../agent-core/protocol/sessions.ts";
 import type { AgentWorker } from "../agent/agent-worker.ts";
 import type { Agents } from "../agent/agents.ts";
+import { inHome } from "../agent/job-notices.ts";
 import type { ChatPanel } from "./panels.ts";
 import type { Sessions } from "./sessions.ts";
 
@@ -45,8 +46,16 @@ export class SessionListChanges implements vscode.Disposable {
   readonly #building = new vscode.EventEmitter<HermesBuilding>();
   readonly #importing = new vscode.EventEmitter<HermesBuilding>();
   readonly #changed = new vscode.EventEmitter<void>();
-  // Another window may have changed the journals meanwhile.
-  readonly #subscription = vscode.window.onDidChangeWindowState(({ focused }) => focused && this.changed());
+  readonly changed = (): void => this.#changed.fire();
+  /** Another window notes the state of its turns in the locks of their journals. */
+  readonly #locks = vscode.workspace.createFileSystemWatcher(
+    new vscode.RelativePattern(vscode.Uri.file(inHome("vscode", "sessions")), "*.lock"),
+  );
+  readonly #subscriptions: readonly vscode.Disposable[] = [
+    this.#locks,
+    ...[this.#locks.onDidCreate, this.#locks.onDidChange, this.#locks.onDidDelete].map((on) => on(this.changed)),
+    vscode.window.onDidChangeWindowState(({ focused }) => focused && this.changed()), // where no files are watched
+  ];
 
   /** Progress of the index of sessions; an equal `done` and `total` means the end. */
   readonly onDidBuild = this.#building.event;
@@ -57,10 +66,9 @@ export class SessionListChanges implements vscode.Disposable {
 
   readonly building = (progress: HermesBuilding): void => this.#building.fire(progress);
   readonly importing = (progress: HermesBuilding): void => this.#importing.fire(progress);
-  readonly changed = (): void => this.#changed.fire();
 
   dispose(): void {
-    for (const one of [this.#building, this.#importing, this.#changed, this.#subscription]) one.dispose();
+    for (const one of [this.#building, this.#importing, this.#changed, ...this.#subscriptions]) one.dispose();
   }
 }
 
