@@ -245,7 +245,7 @@ function customAgents(places: AgentPlaces): Extension {
       {
         name: "agents",
         description: "List the custom agents of the workspace and the home",
-        run: async () => (await load()).agentsText(await read()),
+        run: async () => (await load()).agentsText(await read(), places.roots),
       },
     ],
   };

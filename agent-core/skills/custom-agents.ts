@@ -10,6 +10,7 @@ import { nameList, readFrontMatter } from "../config/front-matter.ts";
 import { coversTool } from "../hooks/foreign-calls.ts";
 import { messageOf } from "../platform/errors.ts";
 import { oneLine } from "../platform/one-line.ts";
+import { pathBelow } from "../platform/paths.ts";
 import { visibleText } from "../platform/visible-text.ts";
 import type { HermesExtensionItem } from "../protocol/extensions.ts";
 import { type AgentFolder, type AgentPlaces, agentFolders } from "./agent-places.ts";
@@ -110,11 +111,12 @@ export function agentItems({ agents, problems }: CustomAgents): readonly HermesE
   return [...loaded, ...failed];
 }
 
-/** Answer to `/agents`. */
-export function agentsText({ agents, problems }: CustomAgents): string {
+/** Answer to `/agents`. `roots`: workspace folders. */
+export function agentsText({ agents, problems }: CustomAgents, roots: readonly string[]): string {
   const lines = agents.map(({ name, description, tools, model, path }) => {
-    const limits = [tools && `Tools: ${tools.join(", ")}.`, model && `Model: ${model}.`].filter(Boolean);
-    return [`- **@${name}**: ${description}`, ...limits, `(\`${path}\`)`].join(" ");
+    const limits = [tools && `tools: ${tools.join(", ")}`, model && `model: ${model}`].filter(Boolean);
+    const [shown = path] = roots.flatMap((root) => pathBelow(root, path) ?? []);
+    return [`- **@${name}**: ${description}`, ...limits, `\`${shown}\``].join(" · ");
   });
   const left = problems.map((problem) => `- Not loaded: ${problem}`);
   if (lines.length + left.length > 0) return [...lines, ...left].join("\n");

@@ -242,5 +242,5 @@ test("a message to a custom agent reaches a sub-agent with its role and its tool
   await client.prompt(session, "@reviewer check a.txt");
   expect(new Set(toolsOfChild)).toEqual(new Set(["read_file", "search_files"]));
   await client.prompt(session, "/agents");
-  expect(JSON.stringify(client.updates.at(-1))).toContain("**@reviewer**: Reviews changes Tools: Read, Grep.");
+  expect(JSON.stringify(client.updates.at(-1))).toContain("**@reviewer**: Reviews changes · tools: Read, Grep · `.");
 });

@@ -241,6 +241,28 @@ describe("context of a message", () => {
     await expect.poll(names).toEqual(["File: private.ts"]);
   });
 
+  test("agents and files stand below headings of their own, and files alone below none", async () => {
+    const agent = {
+      id: "agent:planner",
+      kind: "agent",
+      name: "planner",
+      source: "planner.md",
+      detail: "Plans",
+    } as const;
+    const extensions = [{ sessionId: panel().sessionId, items: [{ ...agent, state: "on", actions: [] } as const] }];
+    await panel().tell({ type: "facts", facts: { ...emptyState.facts, extensions } });
+    const headings = () => panel().locator(".completion-group").allTextContents();
+    await composer().pressSequentially("@plan");
+    await answer(found(file("planner.md")));
+    await list().getByText("planner.md").waitFor();
+    expect(await headings()).toEqual(["Custom Agents", "Files"]);
+    await composer().fill("why @plan");
+    await list().getByText("@planner").waitFor({ state: "detached" });
+    await answer(found(file("planner.md")));
+    await list().getByText("planner.md").waitFor();
+    expect(await headings()).toEqual([]);
+  });
+
   test("the button opens the list, which names its state, Enter that waited for it sends without a match, and Escape closes it", async () => {
     await composer().fill("why");
     await panel().page.getByRole("button", { name: "Add Context" }).click();

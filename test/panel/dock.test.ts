@@ -29,10 +29,11 @@ describe("lines of a turn", () => {
     const options = [{ optionId: "once", name: "Allow Once", kind: "allow_once" }] as const;
     const reasons = ["Runs git push --force-with-lease, which overwrites the branch --no-verify of the others there"];
     const toolCall = { toolCallId: "c1", title: "push --force" };
-    const command = "git push\n".repeat(40);
+    const command = "git push --force-with-lease --no-verify\n".repeat(40);
     await panel().feed({ kind: "permission", requestId: "r1", options, reasons, command, toolCall });
     const shown = panel().page.locator(".ask-command");
     await expect.poll(() => shown.evaluate(CUE)).toBe(true);
+    expect(await shown.locator(".option").evaluateAll(LINES)).toEqual(Array.from({ length: 80 }, () => 1));
     await panel().page.getByRole("alertdialog").focus();
     await panel().page.keyboard.press("Tab");
     await panel().page.locator(".ask-command:focus").waitFor();
@@ -82,6 +83,27 @@ describe("lines of a turn", () => {
         "/carry-out it",
       ]);
     await pictures("commands-in-words");
+    await panel().reset();
+  });
+
+  test("a paused goal goes on by a button, until the next message", async () => {
+    const goal = (state: "active" | "paused") =>
+      panel().update({ sessionUpdate: "session_info_update", _meta: { hermes: { goal: state } } });
+    const line = panel().page.getByRole("region", { name: "Paused goal" });
+    await panel().feed({ kind: "prompt", id: "p1", text: "/goal Write it" });
+    await goal("active");
+    await goal("paused");
+    expect(await line.count()).toBe(0);
+    await panel().feed({ kind: "turn-end", stopReason: "end_turn" }, { kind: "interrupted" });
+    await line.getByText("The goal is paused").waitFor();
+    await pictures("goal-paused");
+    await line.getByRole("button", { name: "Continue" }).click();
+    await expect.poll(() => panel().posted.at(-1)).toEqual({ type: "prompt", text: "/goal resume" });
+    await panel().feed(
+      { kind: "prompt", id: "p2", text: "/goal resume" },
+      { kind: "turn-end", stopReason: "end_turn" },
+    );
+    await line.waitFor({ state: "detached" });
     await panel().reset();
   });
 

@@ -8,6 +8,8 @@ import { isPath } from "./path-links.ts";
 export function createParser(): MarkdownIt {
   const parser = createMarkdownIt({ html: false, linkify: true, breaks: false });
   parser.linkify.set({ fuzzyLink: false, fuzzyEmail: false, fuzzyIP: false });
+  const { re } = parser.linkify;
+  re.cache["src_path"] = new RegExp(`${re.get_path().source}(?<!:)`); // as in "https://host/path: the reason"
   parser.validateLink = (url) => linkKind(url) !== undefined;
   parser.renderer.rules["link_open"] = linkOpen;
   parser.renderer.rules["image"] = (tokens, index) => imageText(parser, tokens, index);

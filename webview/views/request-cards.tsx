@@ -68,7 +68,7 @@ export function PermissionCard({ request }: { readonly request: PermissionReques
       )}
       {command !== undefined && (
         <pre class="ask-command" dir="ltr">
-          {visibleText(command)}
+          <Words text={command} />
         </pre>
       )}
       {diffs.map(({ path, oldText, newText }) => (

@@ -67,7 +67,7 @@ describe("custom agents", () => {
     );
     const { agents } = await readAgents(places());
     expect(agents).toMatchObject([{ name: "deep", tools: ["Read", "Grep"], model: undefined }]);
-    expect(agentsText({ agents, problems: [] })).toContain("**@deep**: Use this when: asked.");
+    expect(agentsText({ agents, problems: [] }, [])).toContain("**@deep**: Use this when: asked.");
   });
 
   test.each([

@@ -184,3 +184,11 @@ describe("folds and footnotes of an answer", () => {
     for (const pattern of ["[^abc]+", "[^0]*", "[^9]{2}"]) expect(htmlOf(`Match ${pattern} here`)).toContain(pattern);
   });
 });
+
+test.each([
+  ["Could not fetch https://a.example/b.git: no host.", "https://a.example/b.git"],
+  ["See https://a.example:8080/b:c: it is there.", "https://a.example:8080/b:c"],
+  ["https://a.example/b::", "https://a.example/b"],
+])("The colon after an address is none of its characters in %s", (text, address) => {
+  expect(contentOf(rendered(text).blocks)).toContain(`<a href="${address}" title="${address}">${address}</a>`);
+});

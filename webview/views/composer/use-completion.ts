@@ -189,11 +189,12 @@ function noteOf(mentions: Mentions | undefined): string | undefined {
 }
 
 function mentionRows(word: CompletedWord, mentions: Mentions | undefined, choosing: Choosing): readonly ListRow[] {
+  const agents = agentRows(word, choosing);
   const groups = mentionGroups(mentions?.items ?? []);
   const rows = groups.flatMap(({ name, items }) =>
     items.map((item, index) => ({
       ...mentionRow(item, () => choose(item)),
-      group: index === 0 && groups.length > 1 ? name : undefined,
+      group: index === 0 && (groups.length > 1 || agents.length > 0) ? name : undefined,
     })),
   );
   const { draft, replace, panel, isByButton } = choosing;
@@ -207,7 +208,7 @@ function mentionRows(word: CompletedWord, mentions: Mentions | undefined, choosi
     panel.post({ type: "attach-pick" });
   };
   const disk = { key: "disk", icon: "folder-opened", name: t("Files and Pictures from Disk…"), choose: pick };
-  const shown = [...agentRows(word, choosing), ...rows];
+  const shown = [...agents, ...rows];
   return word.query === "" ? [...shown, disk] : shown;
 }
 
