@@ -8,6 +8,7 @@ import {
   type RequestPermissionResponse,
 } from "@zed-industries/agent-client-protocol";
 import type { ApprovalAnswer, ApprovalRequest } from "../agent/callbacks.ts";
+import type { Answer, Question } from "../host/host.ts";
 import type { PasswordAnswer, PasswordQuestion } from "../host/terminals/terminals.ts";
 import { newId } from "../platform/new-id.ts";
 import { bothEnds } from "../platform/one-line.ts";
@@ -16,7 +17,6 @@ import { type HermesPermissionMeta, HermesPermissionOutcome } from "../protocol/
 import { openUrlMethod } from "../protocol/extensions.ts";
 import { call, endingWith, readMeta } from "../protocol/method.ts";
 import { passwordMethod } from "../protocol/processes.ts";
-import type { Answer, Question } from "../tools/tool.ts";
 import type { ConnectedClient } from "./connected-client.ts";
 import { diffContent } from "./conversation-updates.ts";
 

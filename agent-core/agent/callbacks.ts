@@ -2,13 +2,14 @@
  * Events and requests of an agent to its caller. All callbacks are optional. Notifications are wrapped, so that a
  * callback that throws never ends a turn.
  */
+import type { Answer, Question } from "../host/host.ts";
 import type { AskPassword } from "../host/terminals/terminals.ts";
 import type { Message, UserMessage } from "../messages/message.ts";
 import type { RetryWait } from "../providers/call/model-route.ts";
 import type { TokenTrace, Usage } from "../providers/wire/wire.ts";
 import type { RecordedHook } from "../sessions/outcome-entries.ts";
 import type { Todo } from "../tools/todo-list.ts";
-import type { Answer, FileDiff, Question, ToolActivity, ToolKind, ToolLocation, ToolResult } from "../tools/tool.ts";
+import type { FileDiff, ToolActivity, ToolKind, ToolLocation, ToolResult } from "../tools/tool.ts";
 
 type CallFacts = {
   readonly callId: string;

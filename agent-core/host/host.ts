@@ -200,3 +200,16 @@ export type HostProblems = {
   /** Starts before the edit; `id` is the id of its tool call. */
   watch(id: string): Promise<ProblemWatch>;
 };
+
+/** Question to the user. */
+export type Question = {
+  readonly question: string;
+  /** Up to 4; a free answer is always possible. */
+  readonly choices: readonly string[];
+};
+
+/** `unavailable`: no user can answer. */
+export type Answer =
+  | { readonly kind: "answered"; readonly text: string }
+  | { readonly kind: "cancelled" }
+  | { readonly kind: "unavailable" };

@@ -1,5 +1,6 @@
 /** Internal message format in OpenAI style; only the wires convert it for their providers. Plain data that can be cloned. */
 import * as z from "zod";
+import { modelToolCall } from "../protocol/editor-models.ts";
 
 const contentPart = z.discriminatedUnion("type", [
   /** Text in a user message: typed, or of an attachment. */
@@ -53,11 +54,8 @@ export function typedText(content: UserMessage["content"], separator = "\n\n"): 
     .join(separator);
 }
 
-/** Tool call of a model; `arguments` is JSON text, repaired if the model wrote broken JSON that could be repaired. */
-const toolCall = z.object({
-  id: z.string(),
-  type: z.literal("function"),
-  function: z.object({ name: z.string(), arguments: z.string() }),
+/** `arguments` is repaired if the model wrote broken JSON that could be repaired. */
+const toolCall = modelToolCall.extend({
   /** Opaque fields that the server sent with the call, such as Gemini's signature. Only its `origin` gets them back. */
   extra: z.record(z.string(), z.unknown()).readonly().exactOptional(),
 });

@@ -4,6 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import * as z from "zod";
+import type { Answer, Question } from "../host/host.ts";
 import { messageOf } from "../platform/errors.ts";
 import { parseRepairedJson } from "../platform/json.ts";
 import type { HermesVerdict } from "../protocol/delegation.ts";
@@ -68,19 +69,11 @@ export type Evaluation = { readonly verdict: EvaluationVerdict } & (
   | { readonly kind: "reject"; readonly reason: string }
 );
 
-type UserAnswer =
-  | { readonly kind: "answered"; readonly text: string }
-  | { readonly kind: "cancelled" }
-  | { readonly kind: "unavailable" };
-
 export type EvaluationPorts = {
   /** Asks the judge at temperature 0. Rejects with a reason for people when no answer comes. */
   judge(request: { readonly system: string; readonly user: string }, signal: AbortSignal): Promise<string>;
   readonly lookup: FileLookup;
-  ask(
-    question: { readonly question: string; readonly choices: readonly string[] },
-    signal: AbortSignal,
-  ): Promise<UserAnswer>;
+  ask(question: Question, signal: AbortSignal): Promise<Answer>;
 };
 
 /** Default of `evaluation.enabled`: a graph is evaluated, because other tasks build on its results. */
@@ -218,7 +211,7 @@ const AGAIN = "Run the Task Again";
 const STOP = "Do Not Use It";
 
 /** A free answer is an instruction for another run. */
-function answeredBy(answer: UserAnswer, verdict: EvaluationVerdict): Evaluation {
+function answeredBy(answer: Answer, verdict: EvaluationVerdict): Evaluation {
   if (answer.kind !== "answered") {
     return { kind: "accept", note: `Nobody decided on a doubtful result: ${verdict.reason}`, verdict };
   }

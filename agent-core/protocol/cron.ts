@@ -61,8 +61,6 @@ export const CronJob = z.object({
 export type CronJob = z.infer<typeof CronJob>;
 
 export const CRON_ACTIONS = ["create", "update", "pause", "resume", "run", "remove"] as const;
-export const CronAction = z.enum(CRON_ACTIONS);
-export type CronAction = z.infer<typeof CronAction>;
 
 /** Values of a job; those that are missing stay as they are. */
 export const CronValues = z.object({
@@ -78,7 +76,7 @@ export const CronValues = z.object({
 export type CronValues = z.infer<typeof CronValues>;
 
 export const CronRequest = CronValues.extend({
-  action: CronAction,
+  action: z.enum(CRON_ACTIONS),
   /** Id or name; not for `create`. Without it, `name` names the job. */
   job: z.string().exactOptional(),
   /** For `run`: the response follows the run's end. Default false. */

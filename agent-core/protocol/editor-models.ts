@@ -23,7 +23,8 @@ export type HermesModelList = z.infer<typeof HermesModelList>;
 
 const textPart = z.object({ type: z.literal("text"), text: z.string() });
 const imagePart = z.object({ type: z.literal("image_url"), image_url: z.object({ url: z.string() }) });
-const toolCall = z.object({
+/** Tool call of a model; `arguments` is JSON text. */
+export const modelToolCall = z.object({
   id: z.string(),
   type: z.literal("function"),
   function: z.object({ name: z.string(), arguments: z.string() }),
@@ -43,7 +44,7 @@ export const HermesChat = z.object({
         z.object({
           role: z.literal("assistant"),
           content: z.string().nullable(),
-          tool_calls: z.array(toolCall).readonly().exactOptional(),
+          tool_calls: z.array(modelToolCall).readonly().exactOptional(),
         }),
         z.object({ role: z.literal("tool"), tool_call_id: z.string(), content: z.string() }),
       ]),

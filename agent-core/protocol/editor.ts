@@ -127,15 +127,12 @@ export type HermesFileProblems = z.infer<typeof HermesFileProblems>;
 
 /** `watchId` is chosen by the agent. */
 export const HermesProblemsWatch = z.object({ sessionId: z.string(), watchId: z.string() });
-export type HermesProblemsWatch = z.infer<typeof HermesProblemsWatch>;
 
 /** `paths`: the edited files, absolute. */
 export const HermesProblemsRequest = HermesProblemsWatch.extend({ paths: z.array(z.string()).readonly() });
-export type HermesProblemsRequest = z.infer<typeof HermesProblemsRequest>;
 
 /** The edited files, and others whose problems have changed since the edit. */
 export const HermesProblemsFound = z.object({ files: z.array(HermesFileProblems).readonly() });
-export type HermesProblemsFound = z.infer<typeof HermesProblemsFound>;
 
 /** A new problem after an edit. `path` is absolute, `line` 1-based; `text` is the whole problem in one line. */
 export const HermesNewProblem = z.object({

@@ -42,7 +42,6 @@ export const HermesExtensionPlaces = HermesHomePlaces.extend({
   /** `.mcp.json` of the session's folder. */
   workspaceServers: z.string(),
 });
-export type HermesExtensionPlaces = z.infer<typeof HermesExtensionPlaces>;
 
 /** Servers, plugins, hooks, skills, then agents. */
 const items = z.array(HermesExtensionItem).readonly();
@@ -76,7 +75,6 @@ export type HermesAddServer = z.infer<typeof HermesAddServer>;
 
 /** `message`: outcome in one line, for the user. */
 export const HermesExtensionActed = z.object({ message: z.string() });
-export type HermesExtensionActed = z.infer<typeof HermesExtensionActed>;
 
 export const HermesExtensionsChanged = inSession.extend({ items });
 export type HermesExtensionsChanged = z.infer<typeof HermesExtensionsChanged>;

@@ -65,7 +65,6 @@ export const HermesMove = z.object({
 export type HermesMove = z.infer<typeof HermesMove>;
 
 export const HermesFileSaved = z.object({ path: z.string() });
-export type HermesFileSaved = z.infer<typeof HermesFileSaved>;
 
 /** The user's decision on lines of a file that the agent changed. Lines that hunks add and lines that they remove both count. */
 export const HermesReviewed = z.object({

@@ -27,7 +27,6 @@ export const HermesMemoryUndo = inSession.extend({ callId: z.string() });
 
 /** `message`: outcome in one line, for the user. `ok`: false when an entry was changed since then. */
 export const HermesMemoryUndone = z.object({ ok: z.boolean(), message: z.string() });
-export type HermesMemoryUndone = z.infer<typeof HermesMemoryUndone>;
 
 export const memoryMethods = {
   /** Fails with -32603 when the memory is off or cannot be read. */

@@ -19,7 +19,6 @@ export type HermesProcess = z.infer<typeof HermesProcess>;
 
 /** Running processes, and ended ones that the model does not know of yet. */
 export const HermesProcesses = z.object({ processes: z.array(HermesProcess).readonly() });
-export type HermesProcesses = z.infer<typeof HermesProcesses>;
 
 export const HermesProcessesChanged = HermesProcesses.extend({ sessionId: z.string() });
 export type HermesProcessesChanged = z.infer<typeof HermesProcessesChanged>;
@@ -29,11 +28,9 @@ export type HermesProcessId = z.infer<typeof HermesProcessId>;
 
 /** `text`: typed characters with their line break. `\u0003` interrupts, a final `\u0004` ends the input. */
 export const HermesProcessInput = HermesProcessId.extend({ text: z.string() });
-export type HermesProcessInput = z.infer<typeof HermesProcessInput>;
 
 /** `reason`: why the process did not take the input. */
 export const HermesInputResult = z.object({ reason: z.string().exactOptional() });
-export type HermesInputResult = z.infer<typeof HermesInputResult>;
 
 export const processMethods = {
   list: { name: "_hermes/process/list", params: inSession, result: HermesProcesses },

@@ -9,7 +9,6 @@ export const HermesRestorePreviewRequest = z.object({
   position,
   withTexts: z.boolean().exactOptional(),
 });
-export type HermesRestorePreviewRequest = z.infer<typeof HermesRestorePreviewRequest>;
 
 export const HermesRestoredFile = z.object({
   /** Absolute. */
@@ -45,7 +44,6 @@ export const HermesRestore = z.object({
   files: z.boolean(),
   conversation: z.boolean(),
 });
-export type HermesRestore = z.infer<typeof HermesRestore>;
 
 export const HermesRestored = z.object({
   files: z.array(HermesRestoredFile).readonly(),
@@ -58,7 +56,6 @@ export const HermesRestored = z.object({
 export type HermesRestored = z.infer<typeof HermesRestored>;
 
 export const HermesUndoRestore = z.object({ sessionId: z.string(), restoreId: z.string() });
-export type HermesUndoRestore = z.infer<typeof HermesUndoRestore>;
 
 /** All are refused (-32600) while a turn runs. */
 export const restoreMethods = {

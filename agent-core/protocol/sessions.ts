@@ -108,7 +108,6 @@ export type HermesExport = z.infer<typeof HermesExport>;
 
 /** `fileName` is a suggestion without a folder. */
 export const HermesExported = z.object({ text: z.string(), fileName: z.string() });
-export type HermesExported = z.infer<typeof HermesExported>;
 
 /**
  * Search in titles and messages. `query` takes words, "phrases", OR and prefix*. A last word of three letters or more,
@@ -122,7 +121,6 @@ export const HermesSearch = z.object({
   /** Default: 50. */
   limit: z.int().min(1).max(500).exactOptional(),
 });
-export type HermesSearch = z.infer<typeof HermesSearch>;
 
 const searchHit = z.object({
   sessionId: z.string(),
@@ -196,7 +194,6 @@ export const HermesReplayRequest = z.object({ sessionId: z.string(), upTo: z.int
 export const HermesReplay = z.object({ updates: z.array(sessionUpdate).readonly() });
 
 export const HermesRewind = z.object({ sessionId: z.string(), position: z.int().min(0) });
-export type HermesRewind = z.infer<typeof HermesRewind>;
 
 /**
  * Part of a model's window. `answers`: with reasoning and tool calls. `notes`: the agent's own, such as the summary of older
@@ -235,7 +232,6 @@ export type HermesContext = z.infer<typeof HermesContext>;
 
 /** Text of the user message at that position; null when the message is not the user's. */
 export const HermesRewound = z.object({ prompt: z.string().nullable() });
-export type HermesRewound = z.infer<typeof HermesRewound>;
 
 const pairs = z.array(z.object({ name: z.string(), value: z.string() }));
 

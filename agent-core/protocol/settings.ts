@@ -11,7 +11,6 @@ export const HermesGrants = z.object({
 export type HermesGrants = z.infer<typeof HermesGrants>;
 
 export const HermesRevoke = z.object({ sessionId: z.string(), id: z.string() });
-export type HermesRevoke = z.infer<typeof HermesRevoke>;
 
 export const HermesProvider = z.object({
   name: z.string(),
@@ -86,7 +85,6 @@ const variableName = z.string().regex(/^[A-Z][A-Z0-9_]*$/);
 
 /** A key for the home's `.env`. Null removes it. */
 export const HermesHomeKey = z.object({ variable: variableName, key: z.string().nullable() });
-export type HermesHomeKey = z.infer<typeof HermesHomeKey>;
 
 export const HermesHomeModel = z.object({ provider: z.string(), model: z.string(), baseUrl: z.url() });
 export type HermesHomeModel = z.infer<typeof HermesHomeModel>;
@@ -95,7 +93,6 @@ export type HermesHomeModel = z.infer<typeof HermesHomeModel>;
 export const HermesEnvironment = z.object({
   variables: z.record(variableName, z.string().nullable()),
 });
-export type HermesEnvironment = z.infer<typeof HermesEnvironment>;
 
 /** The client's own list of what is allowed. */
 export const HermesAllowList = z.object({ rows: z.array(z.string()).readonly() });

@@ -8,7 +8,7 @@ import type { SessionBrowser } from "../browser/session-browser.ts";
 import type { CronAccess } from "../cron/cron-requests.ts";
 import type { ScriptLimits } from "../execute-code/script.ts";
 import type { SessionScripts } from "../execute-code/session-scripts.ts";
-import type { EditedFile, Host, ReportedProblem } from "../host/host.ts";
+import type { Answer, EditedFile, Host, Question, ReportedProblem } from "../host/host.ts";
 import type { AskPassword, SandboxKind } from "../host/terminals/terminals.ts";
 import type { Memory } from "../memory/memory.ts";
 import type { MemoryWriter } from "../memory/memory-ledger.ts";
@@ -64,18 +64,6 @@ export type ToolActivity =
   | { readonly type: "terminal"; readonly terminalId: string }
   | { readonly type: "output"; readonly text: string }
   | { readonly type: "delegation"; readonly tasks: readonly HermesTask[] };
-
-export type Question = {
-  readonly question: string;
-  /** Up to 4; a free answer is always possible. */
-  readonly choices: readonly string[];
-};
-
-/** `unavailable`: no user can answer. */
-export type Answer =
-  | { readonly kind: "answered"; readonly text: string }
-  | { readonly kind: "cancelled" }
-  | { readonly kind: "unavailable" };
 
 /** The ports of a running call. */
 export type ToolContext = {

@@ -100,9 +100,15 @@ async function run(job: Job, say: (text: string) => void): Promise<number> {
     await appendFile(values.output, group.map((rollout) => `${lineOf(rollout, sums.groups)}\n`).join(""));
     note(`group ${sums.groups}: ${group.map(({ reward }) => reward ?? "failed").join(", ")}`);
   }
-  say(`${JSON.stringify({ ...sums, mean_reward: mean(sums) })}\n`);
+  return ended(job, sums, say);
+}
+
+/** Prints the sums. Returns the exit code. */
+function ended({ stopping }: Job, sums: Sums, say: (text: string) => void): number {
+  const { rollouts, failed, reward } = sums;
+  say(`${JSON.stringify({ ...sums, mean_reward: rollouts === failed ? null : reward / (rollouts - failed) })}\n`);
   if (stopping.stop.aborted) return EXIT.interrupted;
-  return sums.failed === 0 ? EXIT.done : EXIT.failed;
+  return failed === 0 ? EXIT.done : EXIT.failed;
 }
 
 type Sums = { rollouts: number; failed: number; reward: number };
@@ -113,10 +119,6 @@ function count(group: readonly Rollout[], sums: Sums): void {
     if (reward === undefined) sums.failed += 1;
     else sums.reward += reward;
   }
-}
-
-function mean({ rollouts, failed, reward }: Sums): number | null {
-  return rollouts === failed ? null : reward / (rollouts - failed);
 }
 
 /** The original's fields of a trajectory, with the reward. */
@@ -134,9 +136,7 @@ async function evaluate(job: Job, say: (text: string) => void): Promise<number> 
     count(group, sums);
     for (const { reward, error } of group) note(error ?? `reward ${reward}`);
   }
-  say(`${JSON.stringify({ ...sums, mean_reward: mean(sums) })}\n`);
-  if (stopping.stop.aborted) return EXIT.interrupted;
-  return sums.failed === 0 ? EXIT.done : EXIT.failed;
+  return ended(job, sums, say);
 }
 
 async function serve(job: Job): Promise<number> {

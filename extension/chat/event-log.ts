@@ -3,6 +3,7 @@
  * slow panel has many to acknowledge; waiting deltas of the same message are merged.
  */
 import { randomUUID } from "node:crypto";
+import { joinNeighbours } from "../../agent-core/platform/join-neighbours.ts";
 import type { EventsMessage, PanelEvent } from "../../agent-core/protocol/panel-events.ts";
 
 /** Limit of events sent and not acknowledged; beyond it sending waits for the panel. */
@@ -74,7 +75,7 @@ export class EventLog {
     const known = epoch === this.#epoch && next <= this.#events.length;
     // The panel restarts the numbers, so none of the old ones is in use.
     if (!known) {
-      this.#events = merged(this.#events);
+      this.#events = joinNeighbours(this.#events, mergeDeltas);
       this.#states.clear();
     }
     this.#sent = known ? next : 0;
@@ -133,18 +134,6 @@ function withoutTasks(event: PanelEvent): PanelEvent {
   const { _meta: meta, ...update } = event.update;
   const { tasks: _, ...hermes }: { readonly tasks?: unknown } = { ...(meta?.["hermes"] as object) }; // `delegationOf` found it
   return { kind: "update", update: { ...update, ...(Object.keys(hermes).length > 0 && { _meta: { hermes } }) } };
-}
-
-/** Merges neighbouring deltas of a text, because a panel reads thousands of events at once. */
-function merged(events: readonly PanelEvent[]): PanelEvent[] {
-  const result: PanelEvent[] = [];
-  for (const event of events) {
-    const last = result.at(-1);
-    const both = last && mergeDeltas(last, event);
-    if (both === undefined) result.push(event);
-    else result[result.length - 1] = both;
-  }
-  return result;
 }
 
 /** One event for two deltas of the same text; undefined for any other pair. */

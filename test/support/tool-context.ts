@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll } from "vitest";
 import { SessionBrowser } from "../../agent-core/browser/session-browser.ts";
 import { SessionScripts } from "../../agent-core/execute-code/session-scripts.ts";
+import type { Answer } from "../../agent-core/host/host.ts";
 import { nodeHost } from "../../agent-core/host/node-host.ts";
 import type { HostTerminals } from "../../agent-core/host/terminals/terminals.ts";
 import { Memory } from "../../agent-core/memory/memory.ts";
@@ -12,7 +13,7 @@ import { FileMemory } from "../../agent-core/tools/seen-files.ts";
 import { Processes } from "../../agent-core/tools/terminal/processes.ts";
 import { SessionShell } from "../../agent-core/tools/terminal/session-shell.ts";
 import { TodoList } from "../../agent-core/tools/todo-list.ts";
-import type { Answer, Tool, ToolActivity, ToolContext, ToolResult } from "../../agent-core/tools/tool.ts";
+import type { Tool, ToolActivity, ToolContext, ToolResult } from "../../agent-core/tools/tool.ts";
 
 const contexts: ToolContext[] = [];
 

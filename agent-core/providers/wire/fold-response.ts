@@ -1,5 +1,6 @@
 /** A wire over HTTP: its request, and the conversion of the response to model events by its fold. */
 import type { HttpResponse } from "../../platform/http/http-response.ts";
+import { joinNeighbours } from "../../platform/join-neighbours.ts";
 import { endpointUrl, requestEndpoint } from "../endpoint-request.ts";
 import { readServerSentEvents } from "./server-sent-events.ts";
 import { type ApiMode, defineWire, type ModelEvent, type ModelRequest, omitParameters, type Wire } from "./wire.ts";
@@ -63,15 +64,7 @@ async function* foldResponse<State>(
 
 /** Joins neighbouring deltas of one kind. A fast model sends hundreds in one packet, and each event has a cost. */
 export function joinDeltas(events: readonly ModelEvent[]): readonly ModelEvent[] {
-  if (events.length < 2) return events;
-  const joined: ModelEvent[] = [];
-  for (const event of events) {
-    const last = joined.at(-1);
-    const both = last && join(last, event);
-    if (both === undefined) joined.push(event);
-    else joined[joined.length - 1] = both;
-  }
-  return joined;
+  return events.length < 2 ? events : joinNeighbours(events, join);
 }
 
 function join(first: ModelEvent, second: ModelEvent): ModelEvent | undefined {

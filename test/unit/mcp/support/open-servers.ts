@@ -4,9 +4,10 @@ import { afterEach, expect } from "vitest";
 import type { ExtensionSession } from "../../../../agent-core/agent/extensions.ts";
 import type { McpServerSection } from "../../../../agent-core/config/sections.ts";
 import { Switches } from "../../../../agent-core/config/switches.ts";
+import type { Answer, Question } from "../../../../agent-core/host/host.ts";
 import { type ServerConfig, serversFrom } from "../../../../agent-core/mcp/server-config.ts";
 import { SessionServers } from "../../../../agent-core/mcp/session-servers.ts";
-import type { Answer, Question, Tool, ToolResult } from "../../../../agent-core/tools/tool.ts";
+import type { Tool, ToolResult } from "../../../../agent-core/tools/tool.ts";
 import { temporaryFolder } from "../../../support/acp-client.ts";
 import { type Bench, toolBench } from "../../../support/tool-context.ts";
 
