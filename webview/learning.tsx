@@ -16,6 +16,7 @@ window.addEventListener("message", ({ data }: MessageEvent<unknown>) => {
 });
 const root = document.getElementById("root");
 if (root !== null) {
+  root.replaceChildren();
   render(
     <LearningContext.Provider value={panel}>
       <LearningView />

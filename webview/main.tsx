@@ -59,6 +59,7 @@ const root = document.getElementById("root");
 if (root !== null) {
   const early = root.querySelector("textarea")?.value ?? ""; // typed before this script ran
   if (early !== "") panel.compose(early);
+  root.replaceChildren();
   render(
     <PanelContext.Provider value={panel}>
       <App />

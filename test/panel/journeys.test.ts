@@ -196,6 +196,11 @@ describe("with a project", () => {
     resolve();
     await shown;
     await panel().page.unroute("**/main.js");
+    expect(
+      await panel()
+        .page.locator("#root > *")
+        .evaluateAll((parts) => parts.map(({ tagName }) => tagName)),
+    ).toEqual(["MAIN"]);
     await expect.poll(() => panel().composer.inputValue()).toBe("typed early");
     await panel().page.keyboard.type(" and late");
     expect(await panel().composer.inputValue()).toBe("typed early and late");
