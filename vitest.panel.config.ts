@@ -7,8 +7,8 @@ export default defineConfig({
     include: ["test/panel/**/*.test.ts"],
     globalSetup: ["test/support/global-setup.ts"],
     pool: "forks",
-    fileParallelism: false,
-    isolate: false,
+    maxWorkers: 2,
+    isolate: false, // each worker has one browser for all its files
     testTimeout: 180_000,
     hookTimeout: 240_000,
   },

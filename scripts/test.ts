@@ -1,5 +1,5 @@
 // npm test: runs all stages, then prints the failures again, a table of the stages, and the sum of all tests as the last
-// line. Fails if a stage fails or runs no test. Two lanes of stages run side by side.
+// line. Fails if a stage fails or runs no test. Two lanes of stages run side by side, and the panel's stage after them.
 // `--only unit,acp` runs these stages only; `--full` runs every sweep at full size.
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -31,18 +31,20 @@ const preparation: readonly Stage[] = [
 
 /**
  * The lanes run side by side: alone, one window of VS Code and its timeouts leave half of two cores idle. So a stage with one
- * window or panel runs beside one with two workers. The lanes take about as long as each other.
+ * window runs beside one with two workers. The lanes take about as long as each other.
  */
 const lanes: readonly (readonly Stage[])[] = [
   [vitest("unit", "vitest.config.ts"), vitest("acp", "vitest.acp.config.ts")],
   [
     { name: "e2e", args: ["scripts/test-vscode.ts", "--e2e"], results: "e2e.json" },
-    vitest("panel", "vitest.panel.config.ts"),
     { name: "vscode", args: ["scripts/test-vscode.ts", "--suite"], results: "vscode-suite.json" },
   ],
 ];
 
-const stages: readonly Stage[] = [...preparation, ...lanes.flat()];
+/** Two workers, which fill both cores. */
+const panel = vitest("panel", "vitest.panel.config.ts");
+
+const stages: readonly Stage[] = [...preparation, ...lanes.flat(), panel];
 
 const NO_RESULTS: StageResults = { passed: 0, failed: 0, skipped: 0, failures: [] };
 
@@ -86,7 +88,7 @@ async function runStages(): Promise<readonly Outcome[]> {
   if (prepared.some(({ ok, stage }) => !ok && stage.needed)) return prepared;
   const used = lanes.map((lane) => lane.filter(isChosen)).filter((lane) => lane.length > 0);
   const ended = await Promise.all(used.map((lane) => runInOrder(lane, used.length > 1)));
-  return [...prepared, ...ended.flat()];
+  return [...prepared, ...ended.flat(), ...(await runInOrder([panel].filter(isChosen)))];
 }
 
 async function runInOrder(order: readonly Stage[], isBesideOthers = false): Promise<readonly Outcome[]> {
