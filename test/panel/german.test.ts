@@ -174,6 +174,7 @@ describe("a German panel", () => {
       { sessionUpdate: "available_commands_update", availableCommands: [{ name: "carry-out", description: "" }] },
     );
     await panel().feed(prompt);
+    await panel().update({ sessionUpdate: "session_info_update", _meta: { hermes: { position: 0 } } });
     const plan = { type: "text", text: "1. Lies den Parser.\n2. Ändere ihn." } as const;
     await panel().update({ sessionUpdate: "agent_message_chunk", content: plan });
     await panel().feed({ kind: "turn-end", stopReason: "end_turn" });
