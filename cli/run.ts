@@ -1,7 +1,8 @@
 /** Runs a command line. */
+
 import { homeFolder } from "../agent-core/config/home.ts";
 import { VERSION } from "../agent-core/entry/version.ts";
-import { hasCode, messageOf, UsageError } from "../agent-core/platform/errors.ts";
+import { attempt, hasCode, messageOf, UsageError } from "../agent-core/platform/errors.ts";
 import { withOwnCommand } from "../agent-core/platform/own-command.ts";
 import { type CommandLine, folderProblem, parseCommandLine } from "./command-line.ts";
 import { EXIT } from "./subcommand.ts";
@@ -37,11 +38,7 @@ async function run(line: CommandLine): Promise<number> {
 
 /** Relative paths, and Node itself, need a current folder. */
 function hasCurrentFolder(): boolean {
-  try {
-    return process.cwd() !== "";
-  } catch {
-    return false;
-  }
+  return attempt(() => process.cwd() !== "") ?? false;
 }
 
 function checkHome(): void {

@@ -2,11 +2,13 @@
  * Scan of a workspace that finds changed files without reading them, by size and dates. A folder is listed again only after
  * its own date changed.
  */
+
 import type { Dirent, Stats } from "node:fs";
 import { basename, join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { type FolderRules, ignoreFilesIn, isIgnored, rulesFrom } from "../host/search-rules.ts";
 import { Deadline } from "../platform/deadline.ts";
+import { attempt } from "../platform/errors.ts";
 import { entriesOf, statOf } from "../platform/paths.ts";
 import { readTextSync } from "../platform/text-file.ts";
 
@@ -216,11 +218,7 @@ function rulesSignature(folder: string, files: readonly string[]): string {
 }
 
 function read(path: string): string {
-  try {
-    return readTextSync(path);
-  } catch {
-    return "";
-  }
+  return attempt(() => readTextSync(path)) ?? "";
 }
 
 /** Frees the thread regularly; false when the scan takes too long. */

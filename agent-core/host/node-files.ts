@@ -1,7 +1,9 @@
 /** Text files of this machine. */
+
 import { statSync } from "node:fs";
 import { lstat, mkdir, readdir, readFile, readlink, rename, stat } from "node:fs/promises";
 import { dirname, isAbsolute } from "node:path";
+import { attempt } from "../platform/errors.ts";
 import { KeyedQueue } from "../platform/keyed-queue.ts";
 import { failure, readDecoded, systemFailure } from "./decode-file.ts";
 import { conflictWith, guardedWrite } from "./guarded-write.ts";
@@ -86,9 +88,7 @@ export const MISSING = "does not exist";
  * longer than all other checks of a new session.
  */
 export function folderProblem(folder: string): string | undefined {
-  try {
-    return statSync(folder).isDirectory() ? undefined : "is not a folder";
-  } catch {
-    return MISSING;
-  }
+  const found = attempt(() => statSync(folder));
+  if (found === undefined) return MISSING;
+  return found.isDirectory() ? undefined : "is not a folder";
 }

@@ -1,5 +1,7 @@
 /** Tools and prompts of a server, as its lists have them. */
+
 import { setImmediate } from "node:timers/promises";
+import { attempt } from "../platform/errors.ts";
 import type { ArgumentCheck } from "../tools/argument-check.ts";
 import type { CallOptions, OpenClient } from "./open-client.ts";
 import type { ListProblem, ServerPrompt, ServerTool } from "./server-answers.ts";
@@ -57,9 +59,5 @@ export async function listingOf(client: OpenClient, before: Listing, options?: C
 
 /** A schema that does not compile checks nothing: the server does. */
 function checkOf(client: OpenClient, { inputSchema }: ServerTool): ArgumentCheck {
-  try {
-    return client.check(inputSchema);
-  } catch {
-    return () => undefined;
-  }
+  return attempt(() => client.check(inputSchema)) ?? (() => undefined);
 }

@@ -1,4 +1,5 @@
 /** Schemas of a server's tools: made sound for the check, and for the model as all providers accept them. */
+import { attempt } from "../platform/errors.ts";
 import { isRecord, jsonTarget } from "../platform/json.ts";
 import { INVISIBLE } from "../platform/visible-text.ts";
 
@@ -156,11 +157,7 @@ function soundPart(written: unknown, root: Schema, depth: number): Schema {
 }
 
 function isPattern(pattern: string): boolean {
-  try {
-    return new RegExp(pattern, "u").source !== "";
-  } catch {
-    return false;
-  }
+  return attempt(() => new RegExp(pattern, "u").source !== "") ?? false;
 }
 
 function shownSchema(schema: Schema, keyFor: (key: string, siblings: Schema) => string): Record<string, unknown> {

@@ -1,24 +1,18 @@
 /** Reads text that need not be JSON. */
+
 import { jsonrepair } from "jsonrepair";
+import { attempt } from "./errors.ts";
 
 const BYTE_ORDER_MARK = "\ufeff";
 
 /** Value of JSON; undefined for any other text. */
 export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text);
-  } catch {
-    return undefined;
-  }
+  return attempt(() => JSON.parse(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text));
 }
 
 /** Value of JSON as models write it, with small faults; undefined for text that even a repair does not make JSON. */
 export function parseRepairedJson(text: string): unknown {
-  try {
-    return JSON.parse(jsonrepair(text));
-  } catch {
-    return undefined;
-  }
+  return attempt(() => JSON.parse(jsonrepair(text)));
 }
 
 /** True for an object that is no list. */
@@ -38,9 +32,5 @@ export function jsonTarget(reference: string, root: unknown): unknown {
 
 /** The text itself when it is not URL-encoded, as in `#/$defs/50%`. */
 export function decodedUrl(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  return attempt(() => decodeURIComponent(text)) ?? text;
 }

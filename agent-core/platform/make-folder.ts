@@ -3,7 +3,7 @@ import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, readdirSync,
 import { mkdtemp, realpath } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { hasCode } from "./errors.ts";
+import { attempt, hasCode } from "./errors.ts";
 import { processIdentity } from "./locks/process-identity.ts";
 
 /**
@@ -41,11 +41,8 @@ function removeAbandoned(parent: string, prefix: string): void {
     if (!name.startsWith(prefix)) continue;
     const pid = Number(/^(\d+)-/.exec(name.slice(prefix.length))?.[1]);
     if (Number.isNaN(pid) || processIdentity(pid) !== undefined) continue;
-    try {
-      rmSync(join(parent, name), { recursive: true, force: true });
-    } catch {
-      // another user's folder, or another process removes it, too
-    }
+    // It may be another user's folder, or another process removes it, too.
+    attempt(() => rmSync(join(parent, name), { recursive: true, force: true }));
   }
 }
 

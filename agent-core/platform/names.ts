@@ -1,4 +1,42 @@
-/** Names for people: near ones for the hint after a wrong one, and distinct ones for folders. */
+/** Names as people and models write them: the tool that one means, near ones for a hint, and distinct ones for folders. */
+
+/**
+ * The tool that a model means: `functions.read_file:0` and `ReadFile` mean `read_file`, `files.list` and `list` mean
+ * `mcp__files__list`. Undefined when the name fits none, or several.
+ */
+export function toolNamed<Named extends { readonly name: string }>(
+  name: string,
+  tools: readonly Named[],
+): Named | undefined {
+  const letters = (text: string): string => text.replaceAll(/[^\p{L}\p{N}]/gu, "").toLowerCase();
+  const own = name.replace(/:\d+$/, "").replace(/^(?:functions?|default_api|tools)[.:]/, "");
+  const plain = letters(own);
+  const last = letters(own.replace(/^.*[.:/]/, ""));
+  const isWhole = ({ name: each }: Named): boolean => [plain, last].includes(letters(each));
+  const isServers = ({ name: each }: Named): boolean =>
+    each.split("__").some((_, at, parts) => at > 0 && letters(parts.slice(at).join("")) === plain);
+  const exact = tools.find((tool) => tool.name === own || tool.name === name);
+  if (exact !== undefined || plain.length < 3) return exact;
+  const found = [isWhole, isServers].map((fits) => tools.filter(fits)).find((meant) => meant.length > 0) ?? [];
+  return found.length === 1 ? found[0] : undefined;
+}
+
+/** Tools by the names that other agents taught the models. By letters, `bash` would be near `patch`. */
+const FOREIGN_NAMES: Readonly<Record<string, RegExp>> = {
+  terminal: /^(bash|shell|sh|cmd|powershell)\b|command|exec_|^exec$/i,
+  search_files: /^(grep|glob|ls|find|list_?(dir|files))/i,
+  patch: /str_?replace|apply_?(patch|diff)|^(multi_?)?edit/i,
+  read_file: /^(read|view|cat|open)(_?files?)?$/i,
+  write_file: /^(write|create|save)(_?to)?(_?file)?$/i,
+};
+
+/** The tool in the place of one of another agent. */
+export function counterpart<Named extends { readonly name: string }>(
+  name: string,
+  tools: readonly Named[],
+): Named | undefined {
+  return tools.find((tool) => FOREIGN_NAMES[tool.name]?.test(name));
+}
 
 /** The `count` candidates nearest to `name` by edit distance, nearest first, in upper or lower case. */
 export function nearestNames(name: string, candidates: readonly string[], count = 5): readonly string[] {

@@ -22,20 +22,13 @@ export function pathBelow(folder: string, path: string): string | undefined {
 
 /** Facts about a path, or about the link itself; undefined for a missing or unreachable one. */
 export function statOf(path: string): Stats | undefined {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false });
-  } catch {
-    return undefined; // below a file, or in a folder that may not be looked into
-  }
+  // One may be below a file, or in a folder that may not be looked into.
+  return attempt(() => lstatSync(path, { throwIfNoEntry: false }));
 }
 
 /** Entries of a folder; none of a file, and of a folder that is gone or may not be read. */
 export function entriesOf(folder: string): readonly Dirent[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true });
-  } catch {
-    return [];
-  }
+  return attempt(() => readdirSync(folder, { withFileTypes: true })) ?? [];
 }
 
 /** Links that are followed one after another; the Linux kernel stops after 40, too. */
@@ -94,9 +87,6 @@ function exists(path: string): boolean {
 }
 
 function realPath(path: string): string | undefined {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    return undefined; // a link that leads nowhere or in a circle, or that may not be followed
-  }
+  // A link may lead nowhere or in a circle, or may not be followed.
+  return attempt(() => realpathSync.native(path));
 }

@@ -8,10 +8,8 @@ import type { ModelRequest } from "./wire/wire.ts";
 export function classify(error: unknown, { endpoint, model }: Pick<ModelRequest, "endpoint" | "model">): Fault {
   const signs = readErrorDetails(error, Date.now());
   const { status, retryAfterMs, detail } = signs;
-  const known = faultKindOf(signs);
-  const shouldRetry = signs.shouldRetry ?? (isFinal(known, signs) ? false : undefined);
-  const parameter = known === "unsupported-parameter" ? refusedParameter(signs) : undefined;
-  const kind = known === "unsupported-parameter" && parameter === undefined ? "bad-request" : known;
+  const { kind, parameter } = kindOf(signs);
+  const shouldRetry = signs.shouldRetry ?? (isFinal(kind, signs) ? false : undefined);
   const limits = kind === "output-limit" ? tokensIn(signs.text) : windowsIn(signs.text);
   // A limit per minute is no window.
   const isRate = status === 429 || /rate_limit/.test(signs.codes);
@@ -26,6 +24,14 @@ export function classify(error: unknown, { endpoint, model }: Pick<ModelRequest,
     ...(parameter !== undefined && { parameter }),
     ...(kind === "authentication" && { keyFor: endpoint.provider, keyAdvice: keyAdvice(endpoint.provider) }),
   };
+}
+
+function kindOf(signs: ErrorDetails): { readonly kind: FaultKind; readonly parameter?: string | undefined } {
+  const kind = faultKindOf(signs);
+  const isUnclear = kind === "unsupported-parameter" || (kind === "bad-request" && signs.status !== undefined);
+  const parameter = isUnclear ? refusedParameter(signs) : undefined;
+  if (parameter === undefined) return { kind: isUnclear ? "bad-request" : kind };
+  return { kind: "unsupported-parameter", parameter };
 }
 
 /** Smaller and larger numbers in a text are none of tokens. */
@@ -56,44 +62,33 @@ function isFinal(kind: FaultKind, { codes, text, retryAfterMs }: ErrorDetails): 
 /** Codes of a certificate that is not trusted. */
 const UNTRUSTED = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY/;
 
-/** Wordings of providers around a refused parameter. The first group is its name. */
-const REFUSALS: readonly RegExp[] = [
-  // OpenAI, Mistral, vLLM: Unsupported parameter: 'temperature' · Unknown parameter: 'x.y'
-  /(?:unsupported|unknown|unrecognized|invalid|unexpected)[^'"`\n]{0,40}['"`]([\w.]+)['"`]/i,
-  // Anthropic: temperature: Extra inputs are not permitted · messages.1.content: cache_control: Extra inputs …
-  /^([\w.]+)(?:: [\w.]+)*: extra inputs are not permitted/im,
-  // `temperature` is deprecated for this model · 'top_p' is not supported with this model
-  /['"`]([\w.]+)['"`][^.\n]{0,40}(?:is|are) (?:not supported|not allowed|not permitted|deprecated|unsupported)/i,
-  // does not support the "reasoning_effort" parameter · does not support parameters: ['logprobs']
-  /(?:not|n't) support[^'"`\n]{0,40}['"`]([\w.]+)['"`]/i,
-  /(?:unsupported|unknown|unrecognized) (?:parameter|argument|field)s?:? ([\w.]+)/i,
-  // xAI: Argument not supported on this model: presencePenalty
-  /(?:parameter|argument)s? not supported[^:\n]{0,40}: ([\w.]+)/i,
-  // Anthropic: `temperature` and `top_p` cannot both be specified
-  /['"`]([\w.]+)['"`] cannot both/i,
-];
-
 /** Parameters that every request needs. */
-const NEEDED: ReadonlySet<string> = new Set([
-  "model",
-  "messages",
-  "input",
-  "stream",
-  "tools",
-  "instructions",
-  "system",
-]);
+const NEEDED = new Set("model messages input stream tools instructions system".split(" "));
 
-/** Compatible endpoints refuse the cache marks of blocks, which are not a top-level parameter. */
-const REFUSED_MARK = /cache_control\b.{0,40}(not permitted|not supported|unsupported|not allowed|unexpected|unknown)/i;
-
-/** Top-level name of the refused parameter: `reasoning` for `reasoning.effort`. Undefined when none can be omitted. */
-export function refusedParameter({ parameter, text }: Pick<ErrorDetails, "parameter" | "text">): string | undefined {
-  if (REFUSED_MARK.test(text)) return "cache_control";
+/** The optional parameter of the request that a refusal names first: `reasoning` for `reasoning.effort`. Undefined when it names none. */
+function refusedParameter({ parameter, text, sent }: ErrorDetails): string | undefined {
+  if (text.includes("cache_control")) return "cache_control"; // the mark of a block
   if (/\b(?:tools|function_?declarations)[.[]\d/i.test(text)) return undefined; // a part of a tool
-  const named = parameter ?? REFUSALS.map((refusal) => refusal.exec(text)?.[1]).find(Boolean);
-  const name = named?.split(/[.[]/, 1)[0]?.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-  return name === undefined || name === "" || NEEDED.has(name) ? undefined : name;
+  const optional = sent.filter((name) => !NEEDED.has(name));
+  // The limit of an answer is often only compared with another parameter.
+  const places = optional.map(
+    (name) => [name, text.search(mentionOf(name)) + (/^max_/.test(name) ? text.length : 0)] as const,
+  );
+  const named = places
+    .filter(([name]) => mentionOf(name).test(text))
+    .toSorted(([, first], [, second]) => first - second);
+  return optional.find((name) => name === parameter?.split(/[.[]/, 1)[0]) ?? named[0]?.[0];
+}
+
+/** "Reasoning effort", "presencePenalty" and, at Ollama, "thinking" are parameters, too; a part of a message is none. */
+function mentionOf(name: string): RegExp {
+  const words = name.replaceAll("_", "[_ -]?") + (name === "reasoning_effort" ? "|thinking" : "");
+  const whole = `(?<!\\w|(?:\\]|\\d|assistant|user)\\.)(?:${words})(?!\\w)`;
+  // A plain word needs a sign that it is a name.
+  const before =
+    "(?:['\"`]|(?:invalid|support\\w*|unknown|unrecognized|unexpected|parameter|argument|field|supplied):? )";
+  const after = "(?:['\"`:.]| (?:is|must|may|can|should|does|was)\\b)";
+  return new RegExp(name.includes("_") ? whole : `${before}${whole}|${whole}${after}`, "i");
 }
 
 type Rule = {
@@ -124,6 +119,9 @@ const OVERLOADED = /overloaded|over capacity|at capacity|no available (capacity|
 /** LM Studio and others load a model at its first request. One whose loading failed stays away. */
 const LOADING =
   /^(?!.*(?:fail|error)\w*(?![\w:]))(?:.*\b(?:model|server|weights)\b.{0,30} (?:(?:is|are) (?!not?\b).{0,12}(?:loading|starting|warming)|(?<!\bnot )being loaded)\b|loading model)(?!.*(?:fail|error))/im;
+/** A gateway passes a failure behind it on as a refusal; LM Studio names a model that it has unloaded. */
+const BEHIND =
+  /\bupstream\b|connection (?:reset|timeout|termination)|model (?:has )?(?:been )?(?:unloaded|crashed)|failed dependency/i;
 const PARAMETER =
   /(unsupported|unknown|unrecognized|invalid|unexpected).{0,20}(parameter|field|argument|value)|extra inputs are not permitted|is (deprecated|not supported) (for|with|by) this model|not support(ed)? (the |this )?(following )?parameter|not support the .{1,30} parameter|(argument|parameter)s? not supported|cannot both be/i;
 /** Signed or encrypted reasoning of earlier answers, or a reasoning item without its neighbour. */
@@ -147,7 +145,7 @@ const IMAGE =
  * less than 4096 tokens"), vLLM ("max_model_len"), and the Chinese texts of these.
  */
 const OVERFLOW =
-  /context.{0,30}(length|window|limit|size)|maximum (context|prompt|input)|(prompt|input|request).{0,20}(is )?too (long|large)|too many (input )?tokens|exceed(s|ed)?.{0,30}(tokens?|context|limit|length)|reduce the length|tokens? .{0,20}more than max|input (token )?length|less than [\d,]+ tokens|over the (model|context|token) limit|tokens? (of [\d,]+ )?exceeded|max_(model|seq)_len|`inputs` tokens|(输入|上下文|长度|tokens?).{0,20}(超过|超出|超长|过长)|(超过|超出).{0,20}(长度|上限|限制)/i;
+  /context.{0,30}(length|window|limit|size)|maximum (context|prompt|input)|token count.{0,40}supports up to|(prompt|input|request).{0,20}(is )?too (long|large)|too many (input )?tokens|exceed(s|ed)?.{0,30}(tokens?|context|limit|length)|reduce the length|tokens? .{0,20}more than max|input (token )?length|less than [\d,]+ tokens|over the (model|context|token) limit|tokens? (of [\d,]+ )?exceeded|max_(model_len|seq_len|num_tokens)|`inputs` tokens|(输入|上下文|长度|tokens?).{0,20}(超过|超出|超长|过长)|(超过|超出).{0,20}(长度|上限|限制)/i;
 const NO_MODEL =
   /model.{0,80}(not (be )?found|does not exist|not exist|unknown|no longer available|not supported|not available)|(unknown|invalid|no such) model|no endpoints found|no models? loaded/i;
 /** Anthropic's whole message about an unknown model. */
@@ -244,6 +242,7 @@ const rules: readonly Rule[] = [
   { status: is(400, 422), text: NO_MODEL, kind: "model-not-found" },
   { status: is(400, 422), text: BAD_KEY, kind: "authentication" },
   { status: is(400, 422), text: BILLING, kind: "billing" },
+  { status: is(400, 424, 499), text: BEHIND, kind: "server" },
   { status: is(500, 502), text: INVALID_REQUEST, kind: "bad-request" },
   { status: is(500, 502), text: OVERFLOW, kind: "context-overflow" },
   { status: is(503, 529), kind: "overloaded" },

@@ -22,10 +22,13 @@ export class ProviderError extends Error {
   readonly headers: Pick<HttpHeaders, "get" | "entries">;
   /** The body as JSON; undefined for any other. */
   readonly error: unknown;
+  /** Names of the parameters that the request had. */
+  readonly sent: readonly string[];
 
-  constructor({ status, headers }: Pick<HttpResponse, "status" | "headers">, body: string) {
+  constructor({ status, headers }: Pick<HttpResponse, "status" | "headers">, body: string, request: object = {}) {
     const error = parseJson(body);
     super(error === undefined ? body.trim() : "");
+    this.sent = Object.keys(request);
     this.status = status;
     this.headers = headers;
     this.error = error;
@@ -59,11 +62,11 @@ export async function requestEndpoint(
   const response = await ask(first);
   if (response.status < 400) return response;
   const answer = await response.text();
-  const refusal = new ProviderError(response, answer);
+  const refusal = new ProviderError(response, answer, body);
   if (response.status !== 404 || !UNVERSIONED.test(new URL(url).pathname)) throw refusal;
   const other = await ask(second);
   if (other.status < 400) return other;
-  const further = new ProviderError(other, await other.text());
+  const further = new ProviderError(other, await other.text(), body);
   // An address that answered before, or knows models, is the right one. A gate may refuse all requests below the other.
   const isRight = ANSWERED.has(url) || /\bmodel\b/i.test(answer);
   throw isRight || other.status === 404 || other.status === 405 ? refusal : further;

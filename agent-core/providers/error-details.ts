@@ -12,6 +12,8 @@ export type ErrorDetails = RetryHint & {
   readonly detail: string;
   /** Request parameter that the provider blames. */
   readonly parameter: string | undefined;
+  /** Parameters that the request had; empty for an error of a stream. */
+  readonly sent: readonly string[];
 };
 
 const scalar = z.union([z.string(), z.number()]).nullish().catch(undefined);
@@ -82,6 +84,7 @@ const errorSchema = z.object({
   code: scalar,
   headers: headersSchema.optional().catch(undefined),
   error: z.unknown().optional(),
+  sent: z.array(z.string()).catch([]),
   issues: z
     .array(z.object({ path: z.array(z.union([z.string(), z.number()])), message: z.string() }))
     .optional()
@@ -126,6 +129,7 @@ export function readErrorDetails(error: unknown, now: number): ErrorDetails {
     detail: detailOf(first, last) ?? String(error),
     ...readRetryHint({ status, headers: first?.headers, body: first?.body, text }, now),
     parameter: body?.param ?? undefined,
+    sent: first?.sent ?? [],
   };
 }
 

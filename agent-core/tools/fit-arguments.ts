@@ -43,8 +43,9 @@ class Fitting {
     const candidates = branches.map((branch) => this.fit(whole, branch, depth + 1));
     const chosen = candidates.find((candidate, index) => this.#accepts(candidate, branches[index], depth + 1)) ?? whole;
     const types = typesOf(schema);
-    const typed = types.length === 0 || types.some((type) => hasType(chosen, type)) ? chosen : convert(chosen, types);
-    if (Array.isArray(typed)) return typed.map((item) => this.fit(item, schema["items"], depth + 1));
+    const isTyped = types.length === 0 || types.some((type) => hasType(chosen, type));
+    const typed = isTyped ? chosen : this.#converted(chosen, schema, depth);
+    if (Array.isArray(typed)) return this.#fitItems(typed, schema, depth);
     if (isRecord(typed)) return this.#fitFields(typed, schema, depth);
     return withinBounds(asMember(typed, schema), schema);
   }
@@ -57,16 +58,50 @@ class Fitting {
       const fitted = this.fit(inner, schema, depth + 1);
       if (this.#accepts(fitted, schema, depth)) return isRecord(fitted) ? fitted : value;
     }
-    const named = renamed(value, Object.keys(properties), required);
+    const named = this.#nested(renamed(value, Object.keys(properties), required), schema, depth);
     const entries = Object.entries(named).flatMap(([name, written]): readonly [string, unknown][] => {
       const property = propertyOf(name, schema);
       if (property === false) return [];
       const isText = LINES.test(name) && this.#accepts("", property, depth) && !this.#accepts([], property, depth);
       const fitted = this.fit(isText ? joinedLines(written) : written, property, depth + 1);
-      const isLeftOut = isNothing(written) && !this.#accepts(fitted, property, depth + 1) && !required.includes(name);
-      return isLeftOut ? [] : [[name, fitted]];
+      if (!isNothing(written) || this.#accepts(fitted, property, depth + 1)) return [[name, fitted]];
+      const empty = required.includes(name) ? emptyOf(this.#resolved(property)) : undefined;
+      return empty === undefined && !required.includes(name) ? [] : [[name, empty ?? fitted]];
     });
     return { ...this.#defaultsOf(required, properties, entries), ...Object.fromEntries(entries) };
+  }
+
+  #fitItems(items: readonly unknown[], schema: Schema, depth: number): readonly unknown[] {
+    const fitted = items.map((item) => this.fit(item, schema["items"], depth + 1));
+    return fitted.filter((item) => item !== null || this.#accepts(null, schema["items"], depth + 1));
+  }
+
+  /** The value in a type of the schema, or as the only required field of an object. */
+  #converted(value: unknown, schema: Schema, depth: number): unknown {
+    const types = typesOf(schema);
+    const converted = convert(value, types);
+    if (types.join() !== "object" || isRecord(converted)) return converted;
+    const [name = "", ...others] = listOf(schema["required"]).map(String);
+    const isField = name !== "" && others.length === 0 && this.#accepts(value, propertyOf(name, schema), depth + 1);
+    return isField ? { [name]: value } : converted;
+  }
+
+  /** Fields that belong into a missing object, or into the items of a missing list, moved there: `{query}` for `{params: {query}}`. */
+  #nested(value: Fields, schema: Schema, depth: number): Fields {
+    const properties = isRecord(schema["properties"]) ? schema["properties"] : {};
+    const [name, ...others] = listOf(schema["required"])
+      .map(String)
+      .filter((each) => !Object.hasOwn(value, each));
+    const free = Object.entries(value).filter(([key]) => !Object.hasOwn(properties, key));
+    if (name === undefined || others.length > 0 || free.length === 0) return value;
+    const outer = this.#resolved(properties[name]);
+    const inner = outer && typesOf(outer).includes("array") ? this.#resolved(outer["items"]) : outer;
+    if (inner === undefined || !isRecord(inner["properties"])) return value;
+    const fitted = this.fit(Object.fromEntries(free), { additionalProperties: false, ...inner }, depth + 1);
+    const isWhole =
+      isRecord(fitted) && Object.keys(fitted).length >= free.length && this.#accepts(fitted, inner, depth);
+    const kept = Object.entries(value).filter(([key]) => Object.hasOwn(properties, key));
+    return isWhole ? { ...Object.fromEntries(kept), [name]: inner === outer ? fitted : [fitted] } : value;
   }
 
   /** Defaults of required properties that are missing: some servers list every property as required. */
@@ -87,7 +122,7 @@ class Fitting {
     if ((anyOf.length > 0 && !anyOf.some(accepts)) || (oneOf.length > 0 && !oneOf.some(accepts))) return false;
     const types = typesOf(schema);
     if (types.length > 0 && !types.some((type) => hasType(value, type))) return false;
-    if (!isMember(value, schema) || withinBounds(value, schema) !== value) return false;
+    if (!isMember(value, schema) || withinBounds(value, schema) !== value || isTooEmpty(value, schema)) return false;
     if (Array.isArray(value)) return value.every((item) => this.#accepts(item, schema["items"], depth + 1));
     return !isRecord(value) || this.#acceptsFields(value, schema, depth);
   }
@@ -127,6 +162,13 @@ function propertyOf(name: string, { properties, patternProperties, additionalPro
   return others.length === 0 ? only : undefined;
 }
 
+/** A required value that is left out: its default, or an empty one. */
+function emptyOf(schema: Schema = {}): unknown {
+  const [type] = typesOf(schema);
+  if (type === "array") return schema["default"] ?? [];
+  return schema["default"] ?? (type === "object" ? {} : undefined);
+}
+
 function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
@@ -155,10 +197,20 @@ function hasType(value: unknown, type: string): boolean {
 }
 
 /** Texts that stand for a value that is left out. */
-const NOTHING = /^(?:|null|none|undefined)$/i;
+const NOTHING = /^(?:|null|none|undefined|n\/a|nan)$/i;
 
 function isNothing(value: unknown): boolean {
-  return value === null || (typeof value === "string" && NOTHING.test(value.trim()));
+  if (typeof value === "string") return NOTHING.test(value.trim());
+  return value === null || (Array.isArray(value) && value.length === 0);
+}
+
+const CHECKED_FORMAT = /^(?:uri|url|uuid|email|ipv\d|date|time|date-time)$/;
+
+/** True for an empty text or list that a limit of its schema excludes. */
+function isTooEmpty(value: unknown, { minLength, minItems, format }: Schema): boolean {
+  if (Array.isArray(value)) return value.length === 0 && Number(minItems ?? 0) > 0;
+  if (typeof value !== "string" || !isNothing(value)) return false;
+  return CHECKED_FORMAT.test(String(format)) || (value === "" && Number(minLength ?? 0) > 0);
 }
 
 /** The value in the first of these types that can hold it; the value itself if there is none. */
@@ -191,7 +243,7 @@ function numberedItems(value: Fields): readonly unknown[] | undefined {
 
 /** The value in this type; undefined if it cannot hold it. */
 function asType(value: unknown, type: string): unknown {
-  if (typeof value === "string") return fromText(value.trim(), type);
+  if (typeof value === "string") return fromText(value.trim().replace(/^```\w*\s*(.*?)\s*```$/s, "$1"), type);
   if (type === "string") return asText(value);
   if (type === "boolean" && (value === 0 || value === 1)) return value === 1;
   return type === "array" && value !== null ? (isRecord(value) && numberedItems(value)) || [value] : undefined;
@@ -238,7 +290,11 @@ function objectIn(text: string): Fields | undefined {
 /** A list as JSON, or the text as its only item. */
 function listIn(text: string): unknown {
   if (NOTHING.test(text)) return undefined;
-  return text.startsWith("[") ? (parseRepairedJson(text) ?? [text]) : [parseJson(text) ?? text];
+  if (text.startsWith("[")) return parseRepairedJson(text) ?? [text];
+  // Numbers with commas between, or a list that was encoded twice.
+  const list = parseJson(`[${text}]`);
+  const [only] = listOf(list);
+  return typeof only === "string" && only.startsWith("[") ? listIn(only) : (list ?? [text]);
 }
 
 function membersOf(schema: Schema): readonly unknown[] | undefined {
@@ -278,7 +334,8 @@ function wrapped(value: Fields, properties: Fields): Fields | undefined {
   const [entry, ...others] = Object.entries(value).filter(([name]) => !CALL_FIELD.test(name));
   if (entry === undefined || others.length > 0 || entry[0] in properties) return undefined;
   const inner = typeof entry[1] === "string" ? parseJson(entry[1]) : entry[1];
-  return isRecord(inner) ? inner : undefined;
+  const [only] = listOf(inner);
+  return [inner, only].find(isRecord);
 }
 
 /**
@@ -295,6 +352,8 @@ const SYNONYMS: readonly (readonly string[])[] = [
   ["old_string", "search", "find", "original", "before"],
   ["new_string", "replace", "replacement", "updated", "after"],
   ["workdir", "cwd", "directory", "folder"],
+  ["url", "uri", "link", "href"],
+  ["uri", "url", "link"],
   ["limit", "max_results", "count", "num_results", "head_limit"],
   ["offset", "start", "start_line", "skip"],
 ];

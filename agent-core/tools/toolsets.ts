@@ -4,22 +4,10 @@ import type { Tool } from "./tool.ts";
 
 /** Composite names, as configurations of the original Hermes use them. */
 const COMPOSITES: Readonly<Record<string, readonly string[]>> = {
-  coding: [
-    "file",
-    "search",
-    "terminal",
-    "todo",
-    "clarify",
-    "session_search",
-    "memory",
-    "skills",
-    "code_execution",
-    "delegation",
-    "cronjob",
-    "web",
-    "vision",
-    "editor",
-  ],
+  coding:
+    "file search terminal todo clarify session_search memory skills code_execution delegation cronjob web vision editor".split(
+      " ",
+    ),
   safe: ["file-read", "search", "todo", "clarify"],
 };
 

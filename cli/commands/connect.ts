@@ -1,8 +1,9 @@
 /** `hermes connect`: the agent of a server as an agent over stdio, for every editor. The streams load with the first use. */
+
 import { join } from "node:path";
 import * as tls from "node:tls";
 import { homeFolder } from "../../agent-core/config/home.ts";
-import { messageOf } from "../../agent-core/platform/errors.ts";
+import { attempt, messageOf } from "../../agent-core/platform/errors.ts";
 import { isLoopback } from "../../agent-core/protocol/remote.ts";
 import { tokenFile } from "../../agent-core/serve/server-token.ts";
 import { EXIT, subcommand } from "../subcommand.ts";
@@ -62,9 +63,6 @@ function tokenFor({ hostname }: URL, file: string | undefined): string | undefin
   const { HERMES_SERVE_TOKEN: variable } = process.env;
   if (file === undefined && variable !== undefined) return variable;
   if (file !== undefined) return tokenFile(file)();
-  try {
-    return isLoopback(hostname) ? tokenFile(join(homeFolder(process.env), "serve-token"))() : undefined;
-  } catch {
-    return undefined; // the server says that a token is missing
-  }
+  // The server says when a token is missing.
+  return isLoopback(hostname) ? attempt(tokenFile(join(homeFolder(process.env), "serve-token"))) : undefined;
 }

@@ -293,8 +293,8 @@ function mended({ reasoningRefused }: FaultFacts): readonly FaultCase[] {
     },
     {
       name: "does not take a parameter that was never sent",
-      answers: [fail(400, "Unknown parameter: 'wobble'"), fail(400, "Unknown parameter: 'wobble'")],
-      fault: "unsupported-parameter",
+      answers: [fail(400, "Unknown parameter: 'wobble'")],
+      fault: "bad-request",
     },
     {
       name: "refuses earlier reasoning",

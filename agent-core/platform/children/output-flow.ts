@@ -1,10 +1,12 @@
 /** Passes a child's output on to its file and to a listener. */
+
 import { closeSync, createWriteStream, openSync, readSync, rmSync, type WriteStream, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 import { Deadline } from "../deadline.ts";
+import { attempt } from "../errors.ts";
 import { makeFolder } from "../make-folder.ts";
 
 /** Idle time after which the output of an ended command is complete, even if its child holds the pipe. */
@@ -64,11 +66,8 @@ function copyStart(from: string, to: string, bytes: number): string | undefined 
 }
 
 function remove(path: string): void {
-  try {
-    rmSync(path, { force: true });
-  } catch {
-    // A disk that is read-only now keeps it; readers prefer the fallback.
-  }
+  // A disk that is read-only now keeps it; readers prefer the fallback.
+  attempt(() => rmSync(path, { force: true }));
 }
 
 function copyBytes(from: string, target: number, bytes: number): void {

@@ -1,10 +1,12 @@
 /** Finds and ends a command's processes, also children that left its group or that init adopted. */
+
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { readdir, readFile, readlink } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import { Deadline } from "../deadline.ts";
+import { attempt } from "../errors.ts";
 
 /** Time for a process to end by itself before it is killed. A cancelled turn leaves none alive after 2 s. */
 const TERM_GRACE_MS = 1_000;
@@ -56,11 +58,7 @@ export function interruptGroup({ pid }: ProcessTree): void {
 
 /** True while a process of the group lives; on Windows, while the process itself does. Reading marks takes far longer. */
 export function isGroupAlive(group: number): boolean {
-  try {
-    return process.kill(process.platform === "win32" ? group : -group, 0);
-  } catch {
-    return false;
-  }
+  return attempt(() => process.kill(process.platform === "win32" ? group : -group, 0)) ?? false;
 }
 
 /** Living processes of the tree: relatives, and all processes with the mark. */
@@ -128,11 +126,7 @@ export function signalMember({ pid, startedAt }: Member, signal: NodeJS.Signals)
 }
 
 function send(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal);
-  } catch {
-    // The process has ended already.
-  }
+  attempt(() => process.kill(pid, signal)); // the process may have ended already
 }
 
 async function processes(): Promise<readonly Member[]> {
@@ -161,11 +155,7 @@ function statNumbers(name: string): readonly number[] {
 }
 
 function statLine(name: string): string {
-  try {
-    return readFileSync(`/proc/${name}/stat`, "utf8");
-  } catch {
-    return ""; // the process has ended
-  }
+  return attempt(() => readFileSync(`/proc/${name}/stat`, "utf8")) ?? ""; // the process has ended
 }
 
 /** Marks of the living processes at the last look, by id and start. A process has its mark from its start, or never. */

@@ -8,6 +8,7 @@ import { constants, copyFileSync, linkSync, readFileSync, renameSync, rmSync, wr
 import { setTimeout as delay } from "node:timers/promises";
 import * as z from "zod";
 import { hasCode } from "../errors.ts";
+import { parseJson } from "../json.ts";
 import { KeyedQueue } from "../keyed-queue.ts";
 import { newId } from "../new-id.ts";
 import { processIdentity } from "./process-identity.ts";
@@ -148,11 +149,7 @@ function isAlive({ pid, birth }: Holder): boolean {
 }
 
 function parsed(held: string): Holder | undefined {
-  try {
-    return lockSchema.safeParse(JSON.parse(held)).data;
-  } catch {
-    return undefined; // no JSON
-  }
+  return lockSchema.safeParse(parseJson(held)).data;
 }
 
 /** A change takes milliseconds: a process that holds the lock this long hangs. */

@@ -274,9 +274,7 @@ class PersistentCall {
         adaptations.of(chain.current).plainSchemas = true;
         return "the rarer parts of the tools' schemas";
       case "drop-new-tools": {
-        const { current } = chain;
-        for (const { name } of adaptations.newTools(current, this.#request.tools))
-          adaptations.of(current).tools.add(name);
+        adaptations.dropNewTools(chain.current, this.#request.tools);
         return "the tools of MCP servers and plugins";
       }
       case "drop-images":

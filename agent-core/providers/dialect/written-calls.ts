@@ -3,6 +3,7 @@
  * the name of an offered tool and its arguments: JSON, elements or attributes as in XML, or named arguments as in Python.
  */
 import { isRecord, parseJson, parseRepairedJson } from "../../platform/json.ts";
+import { counterpart, toolNamed as meantTool } from "../../platform/names.ts";
 import { withoutEntities } from "../../platform/one-line.ts";
 import type { ToolSchema } from "../wire/wire.ts";
 
@@ -12,34 +13,36 @@ export type WrittenCall = { readonly name: string; readonly input: Readonly<Reco
 const MARK_WORD = /tool|func|call|invoke|action|arg|param|input|^name$/i;
 /** A special token such as `<|python_tag|>`, `<｜tool▁sep｜>` or `</s>`; a bracket in capitals; a mark of ReAct and others. */
 const SPECIAL =
-  /<[|｜][^<>"'=]*>|(?<=[|｜]tool_call:begin[|｜]>)\w+|<\/?s>|<eo[st]>|\[\/?[A-Z_]{4,}\](?:(?<=CALL_ID\])\w+)?|<server_name>[^<]*<\/server_name>|>>>|\[\|\w+\|\]|<function=(?=[\w.-]+[ ({[])|(?<=<\|channel\|>(?:commentary|analysis) )to=|✿[A-Z]+✿|(?:action|tool)(?: input| call| name)?(?=:)|observation:?(?=\s*$)|functools(?=\[)|to=(?=func)/iy;
+  /<[|｜][^<>"'=]*>|(?<=[|｜]tool_call:begin[|｜]>)\w+|<\/?s>|<eo[st]>|\[\/?[A-Z_]{4,}\](?:(?<=CALL_ID\])\w+)?|<server_name>[^<]*<\/server_name>|>>>|\[\|\w+\|\]|<function=(?=[\w.-]+[ ({[])|(?<=<\|channel\|>(?:commentary|analysis) )to=|✿[A-Z]+✿|(?:action|tool)(?: input| call| name)?(?=:)|observation:?(?=\s*$)|functools(?=\[)|to=(?=func)|call:(?=[\w.:-]+\{)/iy;
 /** Tags, fences, punctuation, and words of headers between the marks. */
 const NOISE =
   /\s+|<\/?([^<>\s"'=]+)>|```([\w-]*)|[[\]();,:}]|(?:assistant|commentary|analysis|json|code(?=<\|)|function(?!\w)|arguments(?=:))/iy;
 /** Beginning of a token at the end of a text. */
 const OPEN_NOISE =
-  /^(?:<[|｜/]{0,2}(?:\w[^<>\n]{0,200})?|<server_name>[^<]*<?\/?\w*|\[\/?[A-Z_]*|`{1,3}[\w-]*|>{1,2}|✿[A-Z]*)?$/i;
+  /^(?:<[|｜/]{0,2}(?:\w[^<>\n]{0,200})?|<server_name>[^<]*<?\/?\w*|\[\/?[A-Z_]*|`{1,3}[\w-]*|>{1,2}|✿[A-Z]*|call:[\w.:-]*)?$/i;
 /** Words that begin a mark. */
 const OPEN_WORDS =
-  "assistant|analysis|commentary|action:|action input:|tool:|functools[|to=functions.|functions.".split("|");
+  "assistant|analysis|commentary|action:|action input:|tool:|tool call:|tool name:|call:|functools[|to=functions.|functions.".split(
+    "|",
+  );
 /** `<function=NAME>`, `<invoke name="NAME">`, `<parameter=KEY>`, or the name alone as the tag, with further attributes. */
-const TAG = /<([^\s<>=/"]+)(?:(?:=|\s+name=)"?([\w.-]+)"?)?((?:\s[^<>]*)?)>/y;
+const TAG = /<([^\s<>=/"]+)(?:(?:=|\s+name=)["']?([\w.:/-]+)["']?)?((?:\s[^<>]*)?)>/y;
 const ATTRIBUTE = /([\w-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
 /** Parts before the name that some models write. */
 const SPACES = /^(?:functions?|default_api|tools)[.:]/;
 const NAME =
-  /(?:function<｜tool▁sep｜>|functions\.|call:|default_api\.|print\()*([\w.-]+?)(?:\.call)?(?::\d+)?(?![\w.-])/y;
+  /(?:function<｜tool▁sep｜>|functions\.|call:|default_api[.:]|print\()*([\w.-]+?)(?:\.call)?(?::\d+)?(?![\w.-])/y;
 /** Quotes around text as Gemma writes them. */
 const GEMMA_TEXT = /(<escape>|<\|"\|>)([\s\S]*?)\1/g;
 
 const recordIn = (value: unknown): WrittenCall["input"] | undefined => (isRecord(value) ? value : undefined);
 const NAME_FIELD = /^(?:name|tool|(?:tool|function)_?name|function|action|recipient_name)$/;
 const INPUT_FIELD = /^(?:(?:tool|action|function)_)?(?:arguments|args|parameters|params|input)$/;
-const ID_FIELD = /^(?:id|type|index|call_id|tool_call_id)$/;
+const ID_FIELD = /^(?:id|type|index|(?:tool_?)?(?:call|use)_?id)$/i;
 
 /** After the marks that end a call: a result that the model invents. */
 const INVENTED =
-  /^\s*(?:(?:<\/[^<>]*>|<\|im_end\|>)\s*)*(?:<\|im_start\|>|[<[][^\s<>[\]]{0,40}?(?:response|result|output|observation)|observation\b)/i;
+  /^\s*(?:(?:<\/[^<>]*>|<\|im_end\|>|\[END\w*\])\s*)*(?:<\|im_start\|>|[<[][^\s<>[\]]{0,40}?(?:response|result|output|observation)|observation\b)/i;
 
 /**
  * The calls in `text`, which holds nothing else but invented results. Undefined when a part cannot be read, or when it names
@@ -103,7 +106,10 @@ function readJson(text: string, at: number, tools: readonly ToolSchema[]): Read 
   // A model forgets the last brace before the end of its mark.
   const json =
     text[at] === "{" ? (bracketedAt(text, at) ?? /^\{[\s\S]*?\}(?=\s*(?:<\/|$))/.exec(text.slice(at))?.[0]) : undefined;
-  const calls = json === undefined ? undefined : callsOf(parseLoosely(json), tools);
+  const value = json === undefined ? undefined : parseLoosely(json);
+  // A name alone calls a tool only inside marks.
+  const isMarked = isRecord(value) && /[<[|]/.test(text.slice(0, at));
+  const calls = callsOf(value, tools) ?? (isMarked ? callsOf({ arguments: {}, ...value }, tools) : undefined);
   return calls && { calls, end: at + (json?.length ?? 0) };
 }
 
@@ -126,8 +132,8 @@ function callOf(value: unknown, tools: readonly ToolSchema[]): readonly WrittenC
   const nested = fields.find(([key, each]) => key === "function" && typeof each === "object");
   if (nested) return callsOf(nested[1], tools);
   const tool = toolNamed(fields.find(([key, each]) => NAME_FIELD.test(key) && typeof each === "string")?.[1], tools);
-  if (tool === undefined) return undefined;
-  const given = fields.find(([key, each]) => INPUT_FIELD.test(key) && each !== undefined && each !== null);
+  const given = fields.find(([key]) => INPUT_FIELD.test(key));
+  if (tool === undefined) return isRecord(given?.[1]) ? callsOf(given[1], tools) : undefined;
   const others = fields.filter(([key]) => !NAME_FIELD.test(key) && !INPUT_FIELD.test(key) && !ID_FIELD.test(key));
   if (others.some(([key]) => given !== undefined || typesOf(key, tool) === undefined)) return undefined;
   const input = given === undefined && others.length > 0 ? Object.fromEntries(others) : inputOf(given?.[1]);
@@ -135,6 +141,7 @@ function callOf(value: unknown, tools: readonly ToolSchema[]): readonly WrittenC
 }
 
 function inputOf(given: unknown): WrittenCall["input"] | undefined {
+  if (given === null) return {};
   const value = typeof given === "string" ? parseLoosely(given) : given;
   return recordIn(Array.isArray(value) && value.length === 1 ? value[0] : value);
 }
@@ -262,16 +269,21 @@ function pythonInput(written: string, tool: ToolSchema): unknown {
   return values.length > names.length ? undefined : Object.fromEntries(values.map((value, at) => [names[at], value]));
 }
 
-/** Tools of servers also by their own names, where only one has it. */
+/** A tool of another agent keeps its name, so that the answer to its call names ours. */
 function toolNamed(name: unknown, tools: readonly ToolSchema[]): ToolSchema | undefined {
-  const plain = typeof name === "string" ? name.replace(SPACES, "") : "";
-  const [own, other] = tools.filter((tool) => plain.length > 2 && tool.name.endsWith(`__${plain}`));
-  return tools.find((tool) => tool.name === plain) ?? (other === undefined ? own : undefined);
+  if (typeof name !== "string") return undefined;
+  const foreign = counterpart(name, tools);
+  return meantTool(name, tools) ?? (foreign && { ...foreign, name });
 }
 
-/** Tool whose name alone marks a call. `tool_call` is a mark of many models first. */
+/** Tool whose name alone, as it is, marks a call. `tool_call` is a mark of many models first. */
 function markedTool(name: unknown, tools: readonly ToolSchema[]): ToolSchema | undefined {
-  return name === "tool_call" ? undefined : toolNamed(name, tools);
+  if (typeof name !== "string" || name === "tool_call") return undefined;
+  const own = name.replace(SPACES, "");
+  return (
+    tools.find((tool) => tool.name === own) ??
+    (tools.some((tool) => tool.name.endsWith(`__${own}`)) ? meantTool(own, tools) : undefined)
+  );
 }
 
 /** Strings and brackets. A string in double quotes may lack its end. */
@@ -364,30 +376,39 @@ function nameStart(text: string, tools: readonly ToolSchema[], isMarked: boolean
   const after = text.slice(named?.[0].length ?? 0);
   if (toolNamed(named?.[1], tools) === undefined)
     return /^(?:[\w.:(-]*|function<[^>]*)$/.test(text) ? "maybe" : "other";
-  if (/^ *[a-z]?$/i.test(after) || [" json", " code"].some((word) => word.startsWith(after))) return "maybe";
+  if (/^ *[a-z]?$/i.test(after) || HEADER_WORDS.some((word) => word.startsWith(after))) return "maybe";
   if (!isMarked) return after.startsWith("(") ? "call" : "other";
-  return /^ +[a-z]{2}/i.test(after.replace(/^ (?:json|code)/, "")) ? "other" : "call";
+  return /^ +[a-z]{2}/i.test(after.replace(/^(?: commentary| analysis)?(?: json| code)?/, "")) ? "other" : "call";
 }
 
+/** Words between a name and its arguments, as gpt-oss writes them. */
+const HEADER_WORDS = [" json", " code", " commentary json", " commentary code", " analysis json", " analysis code"];
+
 /** A name and, in Python or as JSON on the next line, the first argument with the beginning of a literal; and what may become it. */
-const FIRST = /^([\w.-]+)(?:\(\s*(\w+)\s*=|\s*\n\s*\{\s*"(\w+)"\s*:)\s*(?:["'\d[{-]|(?:true|false|none|null)\s*[,)}])/i;
+const FIRST =
+  /^(?:print\()?([\w.-]+)(?:\(\s*(\w+)\s*=|(?:\s*\n\s*|\[ARGS\])?\{\s*"(\w+)"\s*:)\s*(?:["'\d[{-]|(?:true|false|none|null)\s*[,)}])/i;
 const OPEN_FIRST =
-  /^([\w.-]*)(\(\s*(?:\w+\s*(?:=\s*\w*\s*)?)?|\s*(?:\n\s*(?:\{\s*(?:"\w*(?:"\s*(?::\s*\w*\s*)?)?)?)?)?)$/;
+  /^(?:print\()?([\w.-]*)(\(\s*(?:\w+\s*(?:=\s*\w*\s*)?)?|(?:\[[ARGS]*\]?)?\s*(?:\n?\s*(?:\{\s*(?:"\w*(?:"\s*(?::\s*\w*\s*)?)?)?)?)?)$/;
 
 function firstStart(text: string, tools: readonly ToolSchema[]): CallStart {
   const [, name, python, key = python] = FIRST.exec(text) ?? [];
   const tool = markedTool(name, tools);
   if (tool !== undefined) return typesOf(key ?? "", tool) === undefined ? "other" : "call";
+  if ("print(".startsWith(text)) return "maybe";
   const [, begun, after] = OPEN_FIRST.exec(text) ?? [];
   return begun === undefined || nameValue(begun, after !== "", tools) === "other" ? "other" : "maybe";
 }
 
-const JSON_KEY = /["']?(\w+)["']?\s*:\s*(?:["']([\w.:-]*)(["']?))?/g;
+const JSON_KEY = /["']?(\w+)["']?\s*:\s*(?:["']([\w.:/-]*)(["']?))?/g;
+
+/** A field for a name whose value goes on. */
+const OPEN_NAME = new RegExp(`\\b(?:${NAME_FIELD.source.slice(1, -1)})["']?\\s*:\\s*["'][\\w.:/-]*$`);
 
 /** Decided by the first fields: the name of a tool, or a mark around calls. */
 function jsonStart(text: string, tools: readonly ToolSchema[], isMarked: boolean): CallStart {
   const named = isMarked ? undefined : namedStart(text, tools);
   if (named !== undefined) return named;
+  if (OPEN_NAME.test(text)) return "maybe";
   for (const [, key = "", value, end] of text.matchAll(JSON_KEY)) {
     if (markedTool(key, tools) !== undefined || INPUT_FIELD.test(key)) return isMarked ? "call" : "other";
     if (NAME_FIELD.test(key) && value !== undefined) return nameValue(value, end !== "", tools);
@@ -408,5 +429,5 @@ function nameValue(value: string, isWhole: boolean, tools: readonly ToolSchema[]
   if (isWhole) return toolNamed(value, tools) === undefined ? "other" : "call";
   const plain = value.replace(SPACES, "");
   const isNear = tools.some(({ name }) => name.startsWith(plain) || name.includes(`__${plain}`));
-  return isNear || "functions.".startsWith(value) ? "maybe" : "other";
+  return isNear || ["functions.", "default_api."].some((word) => word.startsWith(value)) ? "maybe" : "other";
 }

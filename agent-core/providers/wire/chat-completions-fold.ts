@@ -217,23 +217,18 @@ function argumentsOf(value: string | Record<string, unknown> | null | undefined)
  * (insufficient_system_resource), Zhipu (sensitive, network_error), OpenRouter (error), and Gemini behind gateways.
  */
 const ENDS = {
-  whole: ["stop", "eos", "eos_token", "end_turn", "stop_sequence", "complete"],
-  calls: ["tool_calls", "tool_call", "function_call", "tool_use"],
-  length: ["length", "max_tokens", "model_length", "max_length", "max_output_tokens", "model_context_window_exceeded"],
-  refusal: [
-    "content_filter",
-    "sensitive",
-    "safety",
-    "recitation",
-    "blocklist",
-    "prohibited_content",
-    "spii",
-    "refusal",
-  ],
-  failure: ["error", "server_error", "insufficient_system_resource", "network_error", "malformed_function_call"].concat(
-    ["unexpected_tool_call", "other", "abort", "aborted", "cancelled", "timeout", "overloaded"],
+  whole: words("stop eos eos_token end_turn stop_sequence complete"),
+  calls: words("tool_calls tool_call function_call tool_use"),
+  length: words("length max_tokens model_length max_length max_output_tokens model_context_window_exceeded"),
+  refusal: words("content_filter sensitive safety recitation blocklist prohibited_content spii refusal"),
+  failure: words(
+    "error server_error insufficient_system_resource network_error malformed_function_call unexpected_tool_call other abort aborted cancelled timeout overloaded",
   ),
 };
+
+function words(list: string): readonly string[] {
+  return list.split(" ");
+}
 
 type End = keyof typeof ENDS | "unknown";
 

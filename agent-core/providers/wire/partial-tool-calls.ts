@@ -194,7 +194,7 @@ function continueAfter(draft: Draft, call: PartialCall, text: string): void {
   if (further === "") return;
   if (call.phase !== "ended") extend(draft, call, { key: call.key, arguments: text });
   else if (further.startsWith("{")) hold(draft, call, text);
-  else throw new Error(`The call of ${call.name} went on after its end.`);
+  else if (/["[\]{}]/.test(further)) throw new Error(`The call of ${call.name} went on after its end.`);
 }
 
 function hold(draft: Draft, { key, name }: PartialCall, text: string): void {

@@ -13,7 +13,8 @@ const request = {
 /** The error of a response: the provider's own object is nested in the body's. */
 function apiError(status: number, type: string, message: string, headers: Record<string, string> = {}): Error {
   const body = { type: "error", error: { type, message }, request_id: "req_011CSHoEeqs5C35K2UUqR7Fy" };
-  return new ProviderError({ status, headers: new HttpHeaders(headers) }, JSON.stringify(body));
+  const sent = { model: "", max_tokens: 1, temperature: 1, thinking: {} };
+  return new ProviderError({ status, headers: new HttpHeaders(headers) }, JSON.stringify(body), sent);
 }
 
 function faultOf(error: unknown): Fault {
@@ -70,6 +71,12 @@ describe("an error of Anthropic", () => {
     ],
     [400, "invalid_request_error", '"thinking.type.enabled" is not supported for this model.', "unsupported-parameter"],
     [400, "invalid_request_error", "`temperature` is deprecated for this model.", "unsupported-parameter"],
+    [
+      400,
+      "invalid_request_error",
+      "`max_tokens` must be greater than `thinking.budget_tokens`.",
+      "unsupported-parameter",
+    ],
   ];
   test.each(cases)("%i %s: %s is %s", (status, type, message, kind) => {
     expect(faultOf(apiError(status, type, message))).toMatchObject({ kind, status });

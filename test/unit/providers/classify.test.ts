@@ -259,6 +259,49 @@ describe("the provider's own words reach the user from any body", () => {
   });
 });
 
+describe("a refusal of a parameter", () => {
+  test.each([
+    ["Kimi", "invalid temperature: only 1 is allowed for this model", "temperature"],
+    ["a gateway to Anthropic", "`temperature` may only be set to 1 when thinking is enabled.", "temperature"],
+    ["Bedrock", "The model returned the following errors: top_p: Extra inputs are not permitted", "top_p"],
+    ["Groq", "`reasoning_effort` must be one of `none` or `default`", "reasoning_effort"],
+    ["pydantic", "reasoning_effort: Input should be 'low', 'medium' or 'high'", "reasoning_effort"],
+    ["xAI", "Reasoning effort 'max' is not supported by this model", "reasoning_effort"],
+    ["Ollama", '"qwen2.5-coder:7b" does not support thinking', "reasoning_effort"],
+    ["older OpenAI", "Unrecognized request argument supplied: stream_options", "stream_options"],
+    ["Azure", "Additional properties are not allowed ('stream_options' was unexpected)", "stream_options"],
+    [
+      "Gemini",
+      'Invalid JSON payload received. Unknown name "frequency_penalty": Cannot find field.',
+      "frequency_penalty",
+    ],
+    ["Go", 'json: unknown field "parallel_tool_calls"', "parallel_tool_calls"],
+    ["DashScope", "The value of the enable_thinking parameter is restricted to True.", "enable_thinking"],
+    ["a gateway", "store: this parameter is not allowed", "store"],
+  ])("by %s names it in words of its own: %s", (_, words, parameter) => {
+    expect(faultOf(apiError(400, { message: words }))).toMatchObject({ kind: "unsupported-parameter", parameter });
+  });
+
+  test.each([
+    "Unknown parameter: 'input[3].reasoning'",
+    "messages.4.thinking: Field required",
+    "The requests must include a user message",
+    "tools[3].function.parameters.temperature: unknown format",
+    "Stop sequences were reached before the first word",
+  ])("is no refusal of a part of a message or a tool, or in other words: %s", (words) => {
+    expect(faultOf(apiError(400, { message: words })).kind).toBe("bad-request");
+  });
+});
+
+test.each([
+  [400, "upstream connect error or disconnect/reset before headers. reset reason: connection timeout"],
+  [400, "Model unloaded."],
+  [400, "Upstream request failed"],
+  [424, "Failed Dependency"],
+])("a failure behind a server that passes it on as a refusal is tried again: %i %s", (status, words) => {
+  expect(faultOf(apiError(status, { message: words })).kind).toBe("server");
+});
+
 describe("a refusal that names a limit", () => {
   /** Windows of 8,192 tokens, in the words of their servers. */
   test.each([
@@ -293,6 +336,16 @@ describe("a refusal that names a limit", () => {
       "This endpoint's maximum context length is 8192 tokens. However, you requested about 9000 tokens (7000 of text input, 2000 of tool input).",
     ],
     ["Fireworks", 400, "The prompt is too long: 9000, model maximum context length: 8192"],
+    [
+      "Vertex",
+      400,
+      "Unable to submit request because the input token count is 9000 but model only supports up to 8192. Reduce the input token count and try again.",
+    ],
+    [
+      "TensorRT-LLM",
+      400,
+      "The sum of prompt length (9000.0), query length (0) should not exceed max_num_tokens (8192)",
+    ],
     ["a Chinese service", 400, "输入长度超过最大限制 8,192 tokens"],
   ])("of the window gives that of %s", (_, status, words) => {
     expect(faultOf(apiError(status, { message: words }))).toMatchObject({ kind: "context-overflow", limits: [8_192] });

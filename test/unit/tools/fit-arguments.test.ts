@@ -14,9 +14,32 @@ import { tool as writeFile } from "../../../agent-core/tools/write-file.ts";
 
 const step = (content: string) => ({ id: "1", content, status: "pending" });
 
-test("arguments in a fence are read", () => {
-  expect(parseArguments('```json\n{"path": "a```b"}\n```')).toEqual({ ok: true, value: { path: "a```b" } });
+test.each([
+  ["a fence", '```json\n{"path": "a```b"}\n```', { path: "a```b" }],
+  ["a word before", 'json\n{"path": "a"}', { path: "a" }],
+  ["a mark of Qwen around", '<tool_call>{"path": "a"}</tool_call>', { path: "a" }],
+  ["a mark of Qwen behind", '{"path": "a"}\n</tool_call>', { path: "a" }],
+  ["a token of Qwen's template behind", '{"path": "a"}<|im_end|>', { path: "a" }],
+  ["a token of gpt-oss behind", '{"path": "a"}<|call|>', { path: "a" }],
+  ["a zero byte behind", '{"path": "a"}\0', { path: "a" }],
+  ["a byte order mark", '\ufeff{"path": "a"}', { path: "a" }],
+  ["words behind", '{"path": "a"}\n\nNow I read it.', { path: "a" }],
+  ["a brace too many", '{"path": "a"}}', { path: "a" }],
+  ["a pattern with one backslash", '{"pattern": "\\d+\\s(a|b)\\."}', { pattern: "\\d+\\s(a|b)\\." }],
+  ["a path of Windows", '{"path": "C:\\Code\\src"}', { path: "C:\\Code\\src" }],
+  ["an escaped dollar of a shell", '{"command": "echo \\$HOME \\"x\\""}', { command: 'echo \\$HOME "x"' }],
+  ["None", "None", {}],
+  ["undefined", "undefined", {}],
+  ["an empty list", "[]", {}],
+  ["an empty text", '""', {}],
+])("arguments with %s are read", (_, json, value) => {
+  expect(parseArguments(json)).toEqual({ ok: true, value });
 });
+
+test.each(['{"a": "say "}" now", "b": 1}', '{"path": "a"}{"path": "b"}', '{"path": "a'])(
+  "arguments that a repair would shorten are refused: %s",
+  (json) => expect(parseArguments(json).ok).toBe(false),
+);
 
 describe("arguments as models write them", () => {
   test.each<[string, Tool, unknown, unknown]>([
@@ -266,6 +289,49 @@ test.each([
   ],
 ])("%s fit the schema of a server's tool", (_, schema, written, fitted) => {
   expect(fitArguments(written, schema)).toEqual(fitted);
+});
+
+const text = { type: "string" };
+const closed = (properties: object, required: readonly string[] = []) => ({ type: "object", properties, required });
+test.each<[string, object, unknown, unknown]>([
+  [
+    "fields of FastMCP's only object",
+    { ...closed({ params: { $ref: "#/$defs/P" } }, ["params"]), $defs: { P: closed({ q: text, n: integer }, ["q"]) } },
+    { q: "x", n: "3" },
+    { params: { q: "x", n: 3 } },
+  ],
+  [
+    "an edit beside its file, for pi's list of edits",
+    closed({ path: text, edits: { type: "array", items: closed({ oldText: text, newText: text }, ["oldText"]) } }, [
+      "path",
+      "edits",
+    ]),
+    { path: "p", oldText: "a", newText: "b" },
+    { path: "p", edits: [{ oldText: "a", newText: "b" }] },
+  ],
+  ["a text for the only field", closed({ query: text }, ["query"]), "hello", { query: "hello" }],
+  ["a list for the only field", closed({ paths: list(text).properties.a }, ["paths"]), ["a"], { paths: ["a"] }],
+  ["arguments in a list below a name", closed({ q: text }, ["q"]), { args: [{ q: "x" }] }, { q: "x" }],
+  ["an empty text for a needed list", list(text), { a: "" }, {}],
+  ["null for a needed list", { ...list(text), required: ["a"] }, { a: null }, { a: [] }],
+  ["an empty text for a needed object", closed({ f: closed({}) }, ["f"]), { f: "" }, { f: {} }],
+  [
+    "null for a needed value with a default",
+    closed({ b: { type: "boolean", default: false } }, ["b"]),
+    { b: null },
+    { b: false },
+  ],
+  ["null in a list", list(text), { a: ["x", null] }, { a: ["x"] }],
+  ["numbers with commas between", list(integer), { a: "1271, 2106" }, { a: [1_271, 2_106] }],
+  ["a list that was encoded twice", list(text), { a: '"[\\"x\\"]"' }, { a: ["x"] }],
+  ["JSON in a fence", closed({ f: closed({ a: text }) }), { f: '```json\n{"a":"x"}\n```' }, { f: { a: "x" } }],
+  ["an empty address that is not needed", closed({ u: { type: "string", format: "uri" } }), { u: "" }, {}],
+  ["an empty text below its least length", closed({ u: { type: "string", minLength: 1 } }), { u: "" }, {}],
+  ["an empty list below its least length", closed({ u: { type: "array", minItems: 1 } }), { u: [] }, {}],
+  ["a number that is not available", closed({ n: integer }), { n: "N/A" }, {}],
+  ["an address by its other name", closed({ uri: text }, ["uri"]), { url: "x" }, { uri: "x" }],
+])("%s fits the schema of a server's tool", (_, schema, written, fitted) => {
+  expect(fitArguments(written, schema as Record<string, unknown>)).toEqual(fitted);
 });
 
 const texts = { type: "array", items: { type: "string" } };

@@ -1,9 +1,10 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { toolNamed } from "../../../agent-core/platform/names.ts";
 import { parseArguments } from "../../../agent-core/tools/call-arguments.ts";
 import { tool as clarify } from "../../../agent-core/tools/clarify.ts";
-import { toolNamed, unknownToolText } from "../../../agent-core/tools/nearest-names.ts";
+import { unknownToolText } from "../../../agent-core/tools/nearest-names.ts";
 import { tool as searchFiles } from "../../../agent-core/tools/search-files.ts";
 import { table } from "../../../agent-core/tools/table.gen.ts";
 import { tool as todo } from "../../../agent-core/tools/todo.ts";

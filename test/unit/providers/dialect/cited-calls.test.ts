@@ -186,6 +186,10 @@ test.each([
 });
 
 test.each([
+  ["Mistral without its tokens", 'terminal{"command": "ls"}', "terminal"],
+  ["Mistral without its first token", 'terminal[ARGS]{"command": "ls"}', "terminal"],
+  ["Gemini that prints", '```python\nprint(default_api.terminal(command="ls"))\n```', "terminal"],
+  ["Gemini", 'default_api.terminal(command="ls")', "terminal"],
   ["a server's tool in Python", "list_dir(depth=2)", "mcp__fs__list_dir"],
   ["a server's tool and JSON", 'list_dir\n{"depth": 2}', "mcp__fs__list_dir"],
   ["a server's tool in a fence", "```python\nlist_dir(depth=2)\n```", "mcp__fs__list_dir"],

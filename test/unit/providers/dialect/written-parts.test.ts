@@ -51,13 +51,6 @@ test.each([
   expect(joined([...begun, ...ended], "text-delta")).toBe(text);
 });
 
-test("a server's tool is known by its own name where no other tool has it", () => {
-  const owned = { ...tools[0], name: "mcp__files__list" } as ToolSchema;
-  const written =
-    '<use_mcp_tool>\n<server_name>files</server_name>\n<tool_name>list</tool_name>\n<arguments>\n{"depth": 2}\n</arguments>\n</use_mcp_tool>';
-  expect(callsOf(read(written, 3, { tools: [owned] }))).toEqual([["mcp__files__list", '{"depth":2}']]);
-});
-
 const LIST = ["list", '{"depth":2}'] as const;
 
 describe("calls that a model wrote as text", () => {
@@ -147,6 +140,17 @@ describe("calls that a model wrote as text", () => {
       '{"tool_calls": [{"type": "function", "function": {"name": "list", "arguments": {"depth": 2}}}]}',
     ],
     ["LangChain", '```json\n{"action": "list", "action_input": {"depth": 2}}\n```'],
+    ["attributes in single quotes", `<tool_call name='list' arguments='{"depth": 2}'/>`],
+    ["Gemma 4 without its tokens", "call:list{depth:2}"],
+    ["Gemini in Gemma's form", "call:default_api:list{depth:2}"],
+    ["gpt-oss without its first token", 'to=functions.list commentary json\n{"depth": 2}'],
+    [
+      "Nemotron Mini",
+      '<toolcall> {"type": "function", "arguments": {"name": "list", "arguments": {"depth": 2}}} </toolcall>',
+    ],
+    ["Bedrock", '{"toolUse": {"toolUseId": "x", "name": "list", "input": {"depth": 2}}}'],
+    ["a label", 'Tool call: list({"depth": 2})'],
+    ["LM Studio", '[TOOL_REQUEST]{"name": "list", "arguments": {"depth": 2}}[END_TOOL_REQUEST]\n[TOOL_RESULT]a'],
     ["attributes", '<tool name="list" depth="2" />\n</tool_call>'],
     ["attributes with JSON", `<function_call name="list" arguments='{"depth": 2}' />`],
     ["the tool's tag with an attribute", '<list depth="2"/>'],

@@ -10,6 +10,31 @@ export const request = {
   model: "gpt-4.1",
 };
 
+/** Names of the parameters in the requests of these tests. */
+const SENT = [
+  "model",
+  "messages",
+  "stream",
+  "stream_options",
+  "tools",
+  "parallel_tool_calls",
+  "temperature",
+  "top_p",
+  "top_k",
+  "presence_penalty",
+  "frequency_penalty",
+  "stop",
+  "max_tokens",
+  "max_completion_tokens",
+  "reasoning_effort",
+  "reasoning",
+  "enable_thinking",
+  "prompt_cache_key",
+  "context_length",
+  "store",
+  "include",
+];
+
 /** The error of a response: with an error object, a text, or nothing. */
 export function apiError(
   status: number,
@@ -18,7 +43,11 @@ export function apiError(
   text?: string,
 ): Error {
   const body = error === undefined ? (text ?? "") : JSON.stringify({ error });
-  return new ProviderError({ status, headers: new HttpHeaders(headers) }, body);
+  return new ProviderError(
+    { status, headers: new HttpHeaders(headers) },
+    body,
+    Object.fromEntries(SENT.map((name) => [name, 1])),
+  );
 }
 
 export function faultOf(error: unknown): Fault {
