@@ -15,8 +15,8 @@ import { uses } from "./skill-of-cluster.ts";
 
 /** Fewer commands are no procedure. */
 const MIN_PROGRAMS = 2;
-/** Sessions in a row in which its commands failed: one failure may have another cause. */
-const MIN_FAILED = 2;
+/** Sessions in a row that speak against it: one failure may have another cause. */
+const MIN_AGAINST = 2;
 
 type Judged = {
   /** Skills of the home that the loop did not write. */
@@ -59,19 +59,18 @@ export async function judgeWritten({ written, learnt, episodes, folder, at }: Ju
 function reasonAgainst(skill: Skill, readers: Cluster, learnt: readonly LearntSkill[]): string | undefined {
   const programs = programsOf(skill);
   if (programs.length < MIN_PROGRAMS) return undefined;
-  const words = wordsOf({ description: skill.description, applicableWhen: [] });
-  let failed = 0;
+  const words = wordsOf({ description: `${skill.name} ${skill.description}`, applicableWhen: [] });
+  let against = 0;
   for (const episode of readers) {
     const fate = fateOf(programs, episode);
-    if (fate === "held") {
-      failed = 0;
-      continue;
-    }
     const better = learnt.find(({ bullets }) => bullets.some(({ text }) => fateOf(spansIn(text), episode) === "held"));
-    if (better !== undefined && isAbout(words, episode.firstMessage))
-      return `A session that read it did the work as in "${better.name}"`;
-    if (fate === "failed") failed += 1;
-    if (failed === MIN_FAILED) return `Its commands failed in the last ${MIN_FAILED} sessions with it`;
+    if (fate === "held") against = 0;
+    else if (fate === "failed" || better !== undefined) against += 1;
+    // People and models may describe one task in different languages: the names say it, too.
+    const task = better && [episode.firstMessage, better.name, better.description].join(" ");
+    const isSame = task !== undefined && fate !== "held" && isAbout(words, task);
+    if (isSame) return `A session that read it did the work as in "${better?.name}"`;
+    if (against === MIN_AGAINST) return `Its commands did not hold in ${MIN_AGAINST} sessions in a row that read it`;
   }
   return undefined;
 }

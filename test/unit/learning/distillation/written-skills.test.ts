@@ -94,7 +94,7 @@ test("a skill whose commands failed in two sessions in a row is listed in other 
   expect(await isListed()).toBe(true);
   await read(wrong);
   expect([await isListed(), await isListed("/project/other")]).toEqual([false, true]);
-  const line = `No longer offered to the model in ${PROJECT}: "${NAME}". Its commands failed in the last 2 sessions with it.`;
+  const line = `No longer offered to the model in ${PROJECT}: "${NAME}". Its commands did not hold in 2 sessions in a row that read it.`;
   expect(made.notices.filter((notice) => notice.includes(NAME))).toEqual([
     `${line} \`/skills enable ${NAME}\` offers it again.`,
   ]);
@@ -129,6 +129,21 @@ test.each([
   expect(made.notices.at(-1)).toContain("A session that read it did the work as in");
 });
 
+test("two such sessions are enough where the skill and the requests have no common language", async () => {
+  await learn([17, 18, 21].map((number) => `请发布新版本 ${number}`));
+  write("Ship a build.");
+  const shown: boolean[] = [];
+  for (const number of [30, 31]) {
+    await made.clock.advance(3_600_000);
+    const commands = right.map(([command, exit]) => ({ command, exit }));
+    const firstMessage = `请发布新版本 ${number}`;
+    await store(home, [episode(made.clock.now(), { firstMessage, commands, skills: [`${NAME}@1.0.0`] })]);
+    while (await loop.work.doNext(signal));
+    shown.push(await isListed());
+  }
+  expect(shown).toEqual([true, false]);
+});
+
 test("a skill for another task stays, though a session that read it went a learnt way", async () => {
   await learn();
   write("Write the letter to the board of investors.");
@@ -143,7 +158,7 @@ test("the user names a doubted skill, enables it for good, or edits it", async (
   await skills.loaded();
   expect(await skills.attach(`/${NAME} 17`)).toContain("bin/old-pack");
   const [list] = skills.commands();
-  expect(await list?.run("", signal)).toContain(`not offered to the model: Its commands failed`);
+  expect(await list?.run("", signal)).toContain(`not offered to the model: Its commands did not hold`);
   utimesSync(path, made.clock.now() / 1_000 + 1, made.clock.now() / 1_000 + 1);
   expect(await isListed()).toBe(true);
   utimesSync(path, START / 1_000, START / 1_000);
