@@ -1,8 +1,8 @@
 /** Rates, times and amounts of the learning page in words. */
-import type { HealthReport, Rate } from "../../agent-core/protocol/learning.ts";
+import type { HealthReport } from "../../agent-core/protocol/learning.ts";
 import { formatNumber, language, t } from "../texts.ts";
 
-/** Titles of the rates in the order of the page. Another rate shows its name. */
+/** Titles of the rates. Another rate shows its name. */
 const TITLES: Readonly<Record<string, string>> = {
   task_success_rate: t("Success"),
   avg_feedback_score: t("Feedback"),
@@ -18,12 +18,6 @@ const TITLES: Readonly<Record<string, string>> = {
   tokens_per_task: t("Tokens a task"),
   usd_per_task: t("Cost a task"),
 };
-
-export function inOrder(rates: readonly Rate[]): readonly Rate[] {
-  const order = Object.keys(TITLES);
-  const place = ({ name }: Rate): number => (order.includes(name) ? order.indexOf(name) : order.length);
-  return rates.toSorted((one, other) => place(one) - place(other));
-}
 
 export function rateTitle(name: string): string {
   const words = name.replaceAll("_", " ");

@@ -2,7 +2,7 @@
 import type { HealthReport, Rate, Regression } from "../../agent-core/protocol/learning.ts";
 import { formatNumber, t } from "../texts.ts";
 import { Icon } from "../views/icon.tsx";
-import { daysOf, dayText, figure, inOrder, rateTitle, usdText } from "./figures.ts";
+import { daysOf, dayText, figure, rateTitle, usdText } from "./figures.ts";
 import { SessionLinks } from "./session-links.tsx";
 
 /** Sessions of a regression that are linked. */
@@ -14,7 +14,7 @@ const FEW = 10;
 export function ReportSection({ reports: [newest] }: { readonly reports: readonly HealthReport[] }) {
   if (newest === undefined) return <NoReport />;
   const { regressions, rates, totals } = newest;
-  const overall = inOrder(rates.filter(({ of }) => of === undefined));
+  const overall = rates.filter(({ of }) => of === undefined);
   return (
     <>
       <p class="learning-note">

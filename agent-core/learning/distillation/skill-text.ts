@@ -23,15 +23,10 @@ metadata:
     project: ${quoted(skill.project)}
 ---
 
-# ${titleOf(name)}
+# ${name}
 
 ${bullets.map(({ text }) => `- ${text}`).join("\n")}
 `;
-}
-
-function titleOf(name: string): string {
-  const words = name.replaceAll("-", " ");
-  return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 /** Bullets after the deltas. Deltas of unknown ids and repeated texts change nothing. */

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { HookPayload } from "../../../agent-core/hooks/hook.ts";
 import { CallChecks, skipsSteps } from "../../../agent-core/learning/call-checks.ts";
+import type { Fact } from "../../../agent-core/learning/facts.ts";
 import { LearntContext } from "../../../agent-core/learning/learnt-context.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 
@@ -83,15 +84,15 @@ test("a skill that is switched off refuses nothing", async () => {
 });
 
 test("another command runs once the user has sent a second message", async () => {
-  const checks = (isFirstTurn: boolean) =>
+  const checks = (messages: number) =>
     new CallChecks({
       facts: [],
       procedures: [{ name: "publish", words: new Set(["publis", "releas"]), steps: ["bin/pack", "bin/push"] }],
       request: () => "Publish the release",
-      isFirstTurn: () => isFirstTurn,
+      messages: () => messages,
     });
-  const verdicts = [true, false].map((isFirstTurn) =>
-    checks(isFirstTurn).hooks[0]?.run(
+  const verdicts = [1, 2].map((messages) =>
+    checks(messages).hooks[0]?.run(
       { tool_input: { command: "npm ci" }, cwd: "/p" } as unknown as HookPayload,
       new AbortController().signal,
     ),
@@ -108,8 +109,38 @@ test("a step of one list of a skill is no other command for its second list", as
       { name: "publish", words, steps: ["npm run build", "npm run pack"] },
     ],
     request: () => "Publish the release",
-    isFirstTurn: () => true,
+    messages: () => 1,
   }).hooks;
   const payload = { tool_input: { command: "npm run build" }, cwd: "/p" } as unknown as HookPayload;
   expect(await hook?.run(payload, new AbortController().signal)).toEqual({});
 });
+
+const RULES = [
+  ["New files begin with // Lumen.", { on: "new_file", require: "^// Lumen" }],
+  ["Commit-Betreffe beginnen mit ship:", { on: "commit", require: "^ship:" }],
+  ["提交信息以ship:开头。", { on: "commit", require: "^ship:" }],
+  ["新しいファイルは// Lumenで始める。", { on: "new_file", require: "^// Lumen" }],
+] as const;
+
+test.each(RULES)(
+  "what kept to a rule may be done anew without it after a message of the user: %s",
+  async (text, check) => {
+    let messages = 1;
+    const fact = { id: "p-1", text, check, from: 1, source: "user" } as unknown as Fact;
+    const options = { facts: [fact], procedures: [], request: () => "", messages: () => messages };
+    const [hook] = new CallChecks(options).hooks;
+    const call = async (name: string, head: string): Promise<unknown> => {
+      const input =
+        check.on === "commit"
+          ? { command: `git commit -m "${head === "" ? "work" : head}: add ${name} page"` }
+          : { path: `new/${name}.ts`, content: `// ${head}\nexport {};\n` };
+      const payload = { tool_input: input, cwd: "/p" } as unknown as HookPayload;
+      return (await hook?.run(payload, new AbortController().signal))?.decision;
+    };
+    const [right, other] = check.on === "commit" ? ["ship", "tool"] : ["Lumen", "Aurora"];
+    expect([await call("login", other), await call("login", right)]).toEqual(["block", undefined]);
+    messages = 2;
+    expect(await call("login", other)).toBeUndefined();
+    expect(await call("pricing", "")).toBe("block");
+  },
+);
