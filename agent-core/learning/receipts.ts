@@ -9,9 +9,8 @@ const LEFT_OUT = 26;
 const ENOUGH = 5;
 /** Sessions after an item was learnt that all have it: what the user has just said must work. They are not compared. */
 const FIRST_SESSIONS = 10;
-/** Sessions on each side from which the comparison is shown. */
+/** Sessions with an item from which the comparison is shown. */
 const MIN_WITH = 3;
-const MIN_WITHOUT = 1;
 
 /** Ended session; `at`: milliseconds since 1970. */
 type Ended = { readonly session: string; readonly at: number; readonly cwd?: string | undefined };
@@ -79,7 +78,7 @@ export function harms(fact: Fact, sessions: Iterable<Measured>): boolean {
 /** `With it 0.1 corrections a session (31 sessions), without 0.8 (4).`; empty while there are too few sessions. */
 export function receiptOf(fact: Fact, sessions: Iterable<Measured>): string {
   const sides = sidesOf(fact, sessions);
-  if (sides.with.length < MIN_WITH || sides.without.length < MIN_WITHOUT) return "";
+  if (sides.with.length < MIN_WITH || sides.without.length === 0) return "";
   const meanOf = (values: readonly number[]): string =>
     (values.reduce((sum, value) => sum + value, 0) / values.length).toFixed(1);
   const sessionsWith = counted(sides.with.length, "session");
