@@ -382,8 +382,8 @@ async function withOwnCitation(candidate: Admitted, cwd: string): Promise<Admitt
 }
 
 /**
- * The candidate with a check that agrees with the session: the last call that it reads must pass, and of the calls before the
- * user's words one must fail. The check of a command that the user only mentions needs both.
+ * The candidate with a check that agrees with the session: its last call passes, and of the calls before the user's words one
+ * fails, unless the check only forbids. The check of a command that the user only mentions needs calls before and after.
  */
 function withFittingCheck(candidate: Candidate, { messages, cwd }: Transcript): Candidate {
   const { position, kind } = candidate;
@@ -397,7 +397,8 @@ function withFittingCheck(candidate: Candidate, { messages, cwd }: Transcript): 
   const before = verdicts.filter(({ isBefore }) => isBefore);
   const after = verdicts.filter(({ isBefore }) => !isBefore);
   const isSeen = check.on !== "run" || (before.length > 0 && after.length > 0);
-  const fits = (before.length === 0 || before.some(({ isBroken }) => isBroken)) && after.at(-1)?.isBroken !== true;
+  const isProven = "forbid" in check || before.length === 0 || before.some(({ isBroken }) => isBroken);
+  const fits = isProven && after.at(-1)?.isBroken !== true;
   return { ...candidate, check: fits && isSeen ? check : undefined };
 }
 

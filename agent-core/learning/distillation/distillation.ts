@@ -40,8 +40,6 @@ export async function distillation(ports: LoopPorts): Promise<Loop> {
   };
 }
 
-type Week = { readonly week: Cluster; readonly tasks: readonly Task[] };
-
 class Distillation {
   readonly #ports: LoopPorts;
   readonly #skills: LearntSkills;
@@ -128,7 +126,7 @@ class Distillation {
   }
 
   /** Sessions of the last week, and their tasks. */
-  async #weekOf(state: LearntState, signal: AbortSignal): Promise<Week> {
+  async #weekOf(state: LearntState, signal: AbortSignal) {
     const spent = new Set(state.spent);
     const week = (await this.#episodes(CLUSTER_DAYS)).filter(({ sessionId }) => !spent.has(sessionId));
     return { week, tasks: tasksOf(await clusterEpisodes(week, signal), week, state) };

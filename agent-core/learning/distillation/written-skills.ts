@@ -13,8 +13,6 @@ import type { LearntSkill } from "./learnt-skills.ts";
 import { fateOf } from "./session-score.ts";
 import { uses } from "./skill-of-cluster.ts";
 
-/** Fewer commands are no procedure. */
-const MIN_PROGRAMS = 2;
 /** Sessions in a row that speak against it: one failure may have another cause. */
 const MIN_AGAINST = 2;
 
@@ -58,7 +56,7 @@ export async function judgeWritten({ written, learnt, episodes, folder, at }: Ju
 /** Reason why the skill does not hold; undefined while nothing speaks against it. `readers`: oldest first. */
 function reasonAgainst(skill: Skill, readers: Cluster, learnt: readonly LearntSkill[]): string | undefined {
   const programs = programsOf(skill);
-  if (programs.length < MIN_PROGRAMS) return undefined;
+  if (programs.length < 2) return undefined; // no procedure
   const words = wordsOf({ description: `${skill.name} ${skill.description}`, applicableWhen: [] });
   let against = 0;
   for (const episode of readers) {

@@ -126,3 +126,31 @@ test("a value that a rule for all projects gave up ends in each project, and of 
   await say(5, "/project/alpha", "Litware", { old: "Adatum" });
   expect(await shown()).toEqual(["user: Litware"]);
 });
+
+test.each([
+  "Hands off out/. Never change anything in lib/gen either.",
+  "Finger weg von out/. Auch in lib/gen wird nie etwas geändert.",
+  "No toques out/. Tampoco cambies nada en lib/gen.",
+  "别动out/。lib/gen里的东西也不要改。",
+  "out/には触らないで。lib/genの中も変更しないで。",
+])("a prohibition that nothing in its session broke is checked in the next one: %s", async (words) => {
+  const quote = words.slice(words.search(/(?<=[.。]\s?)\S/));
+  const id = session(1, ["Set the flag"]);
+  sessions.called(id, "write_file", { path: "out/a.txt", content: "2" });
+  sessions.appended(id, { type: "message", message: { role: "user", content: words } });
+  sessions.called(id, "write_file", { path: "src/a.txt", content: "2" });
+  const rule = { subject: "lib/gen", attribute: "edits", value: "lib/gen", explicit: true, position: 3 };
+  const check = { on: "path", forbid: "^lib/gen/" };
+  answer = () => ({
+    episode: { summary: "Set it.", task_type: "x", outcome: "success" },
+    user_signals: [{ ...rule, text: quote, quote, check }],
+  });
+  await runAll();
+  const { folder: home, clock } = sessions;
+  const context = new LearntContext({ home, sessionId: "s", roots: ["/project/alpha"], clock });
+  await context.promptText();
+  const input = { path: "lib/gen/a.txt", content: "2" };
+  const payload = { tool_input: input, cwd: "/project/alpha" } as unknown as HookPayload;
+  const verdicts = context.hooks().map((hook) => hook.run(payload, new AbortController().signal));
+  expect(await Promise.all(verdicts)).toMatchObject([{ decision: "block" }]);
+});
