@@ -41,6 +41,17 @@ test.each([
   expect(deferred(source)).toBe(source);
 });
 
+/** Updates of a session: some of each fit, have a wrong field, or name no option. */
+const UPDATES = [
+  { sessionUpdate: "agent_message_chunk", content: { type: "text", text: "a" }, more: 1 },
+  { sessionUpdate: "session_info_update", title: "a", _meta: { hermes: {} } },
+  { sessionUpdate: "usage_update", used: 1, size: 2 },
+  { sessionUpdate: "tool_call", toolCallId: "1", title: "a", content: [{ type: "diff", path: "/a", newText: "b" }] },
+  { sessionUpdate: "plan", entries: 1 },
+  { sessionUpdate: "agent_message_chunk", content: { type: "text" } },
+  ...[{ sessionUpdate: "toString" }, { sessionUpdate: 1 }, {}, null, "plan", []],
+];
+
 /** Definition of each schema of the ACP library and of our protocol, by file and name, from a bundle. */
 async function describedBy(bundle: string, plugins: readonly (typeof lazySchemas)[]): Promise<Record<string, string>> {
   const library = "node_modules/@zed-industries/agent-client-protocol/dist/v1/schema/zod.gen.js";
@@ -64,6 +75,9 @@ async function describedBy(bundle: string, plugins: readonly (typeof lazySchemas
         const describe = (schema) => JSON.stringify({ schema }, plain);
         export const described = Object.fromEntries([${files.map((_, index) => `file${index}`)}].flatMap((file, index) =>
           Object.entries(file).flatMap(([name, value]) => value?._zod ? [[index + name, describe(value)]] : [])));
+        const { zSessionNotification } = file${files.indexOf(library)};
+        described.updates = JSON.stringify(${JSON.stringify(UPDATES)}.map((update) =>
+          zSessionNotification.safeParse({ sessionId: "s", update })));
       `,
     },
   });
