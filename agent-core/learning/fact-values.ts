@@ -1,6 +1,6 @@
 /** Properties that learnt lines give values: values that say the same, that are likely to last, and that have ended. Pure. */
 import { holdsValue, markedValues, textKey } from "../memory/statement.ts";
-import { type Fact, isEdited, isShown, sessionOf } from "./facts.ts";
+import { type Fact, isActive, isEdited, isShown, sessionOf } from "./facts.ts";
 
 /** Time that is looked back on. Milliseconds. */
 const LOOK_BACK_MS = 7 * 24 * 60 * 60 * 1_000;
@@ -21,6 +21,12 @@ export function isSameSlot(one: Fact, other: Fact, equal: boolean): boolean {
   const slot = slotOf(one);
   const isNamed = slot !== undefined && one.value !== undefined && other.value !== undefined;
   return isNamed && slot === slotOf(other) && equal === (textKey(one.value) === textKey(other.value));
+}
+
+/** True for words of the user that no longer hold: no line says the same now. */
+export function noLongerHolds(fact: Fact, facts: readonly Fact[]): boolean {
+  const isSame = (one: Fact): boolean => isSameSlot(one, fact, true) || textKey(one.text) === textKey(fact.text);
+  return fact.until !== undefined && fact.source !== "tool" && !facts.some((one) => isActive(one) && isSame(one));
 }
 
 /** The lines without those that say a value of another line once more; these come last. */

@@ -6,7 +6,8 @@ import { MEMORY_TARGETS } from "../../memory/notes.ts";
 import { contentWords, textKey, wordRow } from "../../memory/statement.ts";
 import { messageOf } from "../../platform/errors.ts";
 import { oneLine } from "../../platform/one-line.ts";
-import { type Fact, factId, isShown, sessionOf } from "../facts.ts";
+import { noLongerHolds } from "../fact-values.ts";
+import { type Fact, factId, holdsIn, isShown, sessionOf } from "../facts.ts";
 import type { LoopPorts } from "../loop.ts";
 import type { Transcript } from "../transcript.ts";
 import type { Refuted } from "./extraction.ts";
@@ -22,8 +23,9 @@ type Note = {
   readonly target: MemoryTarget;
   /** The agent wrote it. */
   readonly isOurs: boolean;
-  /** Session in which it was written. */
+  /** Session in which it was written, and milliseconds since 1970. */
   readonly session: string | undefined;
+  readonly at: number;
 };
 
 type Session = Pick<Transcript, "cwd" | "sessionId">;
@@ -40,7 +42,8 @@ export class MemoryNotes {
     const read = MEMORY_TARGETS.map(async (target) =>
       (await memory.entries(target)).map(({ text, write }) => {
         const isOurs = write !== undefined && write.by !== "user";
-        return { id: `m-${factId("f", target, text).slice(2)}`, text, target, isOurs, session: write?.sessionId };
+        const { sessionId: session, at = 0 } = write ?? {};
+        return { id: `m-${factId("f", target, text).slice(2)}`, text, target, isOurs, session, at };
       }),
     );
     const notes = await Promise.all(read).catch((error: unknown) => {
@@ -51,9 +54,9 @@ export class MemoryNotes {
   }
 
   /**
-   * Removes notes of the agent that are lines of the prompt now, in whatever words, those that the model names as replaced by
-   * the user's words, and those that it names as rejected, if the agent gave a word of them up. A note of the user's own
-   * stays. Resolves to sentences for the user.
+   * Removes notes of the agent that are lines of the prompt now, or were, in whatever words, those that the model names as
+   * replaced by the user's words, and those that it names as rejected, if the agent gave a word of them up. A note of the
+   * user's own stays. Resolves to sentences for the user.
    */
   async settle(
     session: Transcript,
@@ -63,20 +66,21 @@ export class MemoryNotes {
     const said = admitted.filter(({ by }) => by === "user");
     const shown = facts.filter(isShown);
     const carried = said.filter((one) => shown.some((fact) => carries(fact, one, session)));
+    const old = facts.filter((fact) => holdsIn(fact, [session.cwd]) && noLongerHolds(fact, facts));
     const lines: string[] = [];
     for (const note of said.length + refuted.length === 0 ? [] : await this.read(session)) {
       const names = (name: string | undefined): boolean =>
         name !== undefined && (name === note.id || textKey(name) === textKey(note.text));
       const isRejected = isRefuted(note, refuted, session);
-      const isReplaced = isRejected || said.some(({ supersedes }) => names(supersedes));
+      const isOutdated = note.isOurs && old.some(({ text, until = 0 }) => until > note.at && saysAll(text, note));
+      const isReplaced = isRejected || isOutdated || said.some(({ supersedes }) => names(supersedes));
       const isOfSession = note.session === session.sessionId;
       const isLearnt = carried.some(
-        (one) => names(one.text) || names(one.repeats) || (isOfSession && saysAll(one, note)),
+        (one) => names(one.text) || names(one.repeats) || (isOfSession && saysAll(`${one.text} ${one.quote}`, note)),
       );
       if (!isReplaced && !(isLearnt && note.isOurs)) continue;
       const isGone = note.isOurs && (await this.#remove(session, note));
-      if (!isReplaced) continue;
-      lines.push(fateOf(note, isRejected, isGone));
+      if (isReplaced) lines.push(fateOf(note, isRejected, isGone));
     }
     return lines;
   }
@@ -98,9 +102,9 @@ function carries(fact: Fact, { text, value }: Admitted, { sessionId }: Session):
   return textKey(fact.text) === textKey(text) || (isSeen && textKey(fact.value ?? "") === textKey(value));
 }
 
-/** True for a statement with all words of the note: without the note nothing is lost. */
-function saysAll({ text, quote }: Admitted, note: Note): boolean {
-  const words = new Set(contentWords(`${text} ${quote}`));
+/** True for a text with all words of the note: without the note nothing is lost. */
+function saysAll(text: string, note: Note): boolean {
+  const words = new Set(contentWords(text));
   return contentWords(note.text).every((word) => words.has(word));
 }
 

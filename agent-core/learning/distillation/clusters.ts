@@ -15,8 +15,6 @@ export const MIN_CLUSTER = 3;
 const MIN_LIKENESS = 0.5;
 /** Maximum number of episodes of a project that are compared, the newest ones: the comparison grows with their square. */
 const MAX_EPISODES = 600;
-/** First part of a message, which names its task. Characters. */
-const READ_CHARS = 2_000;
 /** Work between two moments in which a turn may begin. Milliseconds. */
 const SLICE_MS = 5;
 
@@ -116,7 +114,7 @@ function overlap(one: Weighted, other: Weighted): number | undefined {
 
 /** Words that name the task: no numbers or code; in a base form. */
 export function contentWords(message: string): readonly string[] {
-  const text = message.slice(0, READ_CHARS).replaceAll(/```[\s\S]*?(?:```|$)|^>.*$/gm, " ");
+  const text = message.replaceAll(/```[\s\S]*?(?:```|$)|^>.*$/gm, " ");
   return wordsOf(text).filter((word) => /^\p{L}./u.test(word));
 }
 

@@ -51,7 +51,6 @@ class Distillation {
 
   /** Scores the skills that ended sessions used. */
   async keepUp(signal: AbortSignal): Promise<boolean> {
-    await this.#skills.recover();
     signal.throwIfAborted();
     return this.#scoreNew();
   }
@@ -83,7 +82,6 @@ class Distillation {
     return isChanged;
   }
 
-  /** Judges the skills that people wrote. */
   async #judgeWritten(episodes: Cluster): Promise<void> {
     const state = await this.#skills.read();
     const { home: written } = await this.#foreignSkills(state);

@@ -136,13 +136,7 @@ export class LearntSkills {
     return this.#read();
   }
 
-  /** Carries out a change that a killed process left unfinished. */
-  async recover(): Promise<void> {
-    if ((await this.#read()).pending === null) return;
-    await this.change(() => undefined);
-  }
-
-  /** Changes the state, its files and the ledger as one. Rejects when writing fails; the next call completes it. */
+  /** Changes the state, its files and the ledger as one, after what a killed process left unfinished. Rejects when writing fails; the next call completes it. */
   async change(
     make: (state: LearntState) => Promise<LearntChange | undefined> | LearntChange | undefined,
   ): Promise<void> {

@@ -120,3 +120,34 @@ test.each(RULES)(
     expect(await promptOf(sessions, "/project/beta")).toContain(next);
   },
 );
+
+test.each(RULES)(
+  "a note that says what an ended line said goes, and one written after the end stays: %s",
+  async (...rules) => {
+    const [, old, next] = rules;
+    const sessions = made();
+    const memory = new Memory({ folder: memoriesFolder(sessions.folder), now: () => sessions.clock.now() }).forProject(
+      PROJECT,
+    );
+    const note = (number: number) =>
+      memory.change("project", { action: "add", content: old }, { by: "agent", sessionId: idOf(number), callId: "c" });
+    const rule = { subject: "branches", attribute: "start", explicit: true, position: 0 };
+    const say = async (number: number, text: string, value: string): Promise<void> => {
+      sessions.session(number, [text, "Ok."]);
+      answer = (transcript) => {
+        const supersedes = /\[(p-\w+)\]/.exec(transcript)?.[1];
+        return { episode, user_signals: [{ ...rule, value, text, quote: text, ...(supersedes && { supersedes }) }] };
+      };
+      await sessions.runAll();
+    };
+    await say(1, old, "mint/");
+    await note(9);
+    await sessions.clock.advance(12 * 86_400_000);
+    await say(21, next, "teal/");
+    expect(await memory.read("project")).toEqual([]);
+    await sessions.clock.advance(3 * 86_400_000);
+    await note(23);
+    await say(24, `${next} ${next}`, "teal/");
+    expect(await memory.read("project")).toEqual([old]);
+  },
+);
