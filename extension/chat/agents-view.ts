@@ -18,7 +18,7 @@ const SETTLE_MS = 200;
 const REFRESH_MS = 10_000;
 
 /** Longest title of a row: the state and the step after it stay in sight in a narrow side bar. Characters. */
-const TITLE_CHARS = 20;
+const TITLE_CHARS = 18;
 
 /** In the order of the tree. `review`: edits wait for the user. `done`: the turn ended out of sight. */
 const STATES = ["asks", "working", "review", "done", "earlier"] as const;

@@ -83,9 +83,9 @@ describe("sessions side by side", () => {
     await other.newSession();
     await other.send("run until test -e elsewhere; do sleep 0.1; done");
     await other.toolCalls("in_progress").first().waitFor();
-    await row("until test -e e").filter({ hasText: "works" }).waitFor();
+    await row("until test -e").filter({ hasText: "works" }).waitFor();
     writeFileSync(join(window.workspace, "elsewhere"), "");
-    await row("until test -e e").filter({ hasText: "works" }).waitFor({ state: "detached" });
+    await row("until test -e").filter({ hasText: "works" }).waitFor({ state: "detached" });
   });
 
   test("a session in a worktree works on its task there, opens in a window, and is merged from the list of worktrees", async () => {
