@@ -99,16 +99,26 @@ export class SessionRecord {
     return false;
   }
 
-  /** Marks a note of the memory whose text the output of a tool says, and the user does not. */
+  /**
+   * Marks a note of the memory whose text the output of a tool says, and the user does not, and a skill that has a line of
+   * such an output.
+   */
   withSource(effect: Effect): Effect {
-    if (effect.kind !== "memory" || effect.text === undefined) return effect;
+    if ((effect.kind !== "memory" && effect.kind !== "skill") || effect.text === undefined) return effect;
     const { messages } = this.conversation;
     const own = messages.map((message) => {
       const isOwn = message.role === "user" && message.synthetic !== true;
       return isOwn ? ownWords(typedText(message.content)).own : "";
     });
-    const outputs = messages.flatMap(({ role, content }) => (role === "tool" ? [String(content).toLowerCase()] : []));
-    return placeSaying(effect.text, own.join("\n"), outputs) === undefined ? effect : { ...effect, isFromTools: true };
+    const calls = messages.flatMap((message) => (message.role === "assistant" ? (message.tool_calls ?? []) : []));
+    // A skill that is changed was read before.
+    const skills = new Set(calls.flatMap(({ id, function: { name } }) => (name === "skill_view" ? [id] : [])));
+    const outputs = messages.flatMap((message) => {
+      const isOutput = message.role === "tool" && !skills.has(message.tool_call_id);
+      return isOutput ? [String(message.content).toLowerCase()] : [];
+    });
+    const says = effect.kind === "memory" ? placeSaying : copiedLine;
+    return says(effect.text, own.join("\n"), outputs) === undefined ? effect : { ...effect, isFromTools: true };
   }
 
   /** Appends an entry to the journal, if there is one. */
@@ -235,6 +245,18 @@ export function withoutSecrets(message: Message, environment: Environment): Mess
 
 /** Tools whose results are text that is there without the model. */
 const NAMING = new Set(["read_file", "search_files", "web_search", "web_extract"]);
+
+/** Shorter lines, such as most commands, are alike without a copy. Characters. */
+const SHORTEST_COPY = 40;
+
+/** A line of the text that an output (in lower case) has word for word, and the user's own words have not. */
+function copiedLine(text: string, own: string, outputs: readonly string[]): string | undefined {
+  const lines = text.toLowerCase().split("\n");
+  const copies = lines
+    .map((line) => line.replace(/^[\s>*#\d.-]+/, "").trim())
+    .filter((line) => line.length >= SHORTEST_COPY);
+  return copies.find((line) => !own.toLowerCase().includes(line) && outputs.some((output) => output.includes(line)));
+}
 
 type Wanted = { readonly host: string; readonly exact: string; readonly tools: Map<string, string> };
 

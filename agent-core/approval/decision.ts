@@ -9,14 +9,13 @@ export type Effect =
   | { readonly kind: "none" }
   | { readonly kind: "read"; readonly paths: readonly string[] }
   | { readonly kind: "edit"; readonly paths: readonly string[] }
-  /** Changes what later sessions know: the memory, or a skill of the home. */
+  /** Changes what later sessions know: the memory, or a skill of the home. `text`: what is new. */
   | {
-      readonly kind: "memory";
+      readonly kind: "memory" | "skill";
       readonly text?: string | undefined;
       /** The output of a tool says it, and the user does not. Default false. */
       readonly isFromTools?: boolean;
     }
-  | { readonly kind: "skill" }
   /** Plans work that runs later without the user, or changes such plans. `reasons`: for the question, in full. */
   | { readonly kind: "job"; readonly reasons: readonly string[] }
   /** Reads from the internet. `sent`: URLs or a query, which leave the machine. `places`: hosts, for grants. */

@@ -123,9 +123,8 @@ function decideKnowledge(effect: Extract<Effect, { kind: "memory" | "skill" }>, 
   const { plan, reason, grant } = KNOWLEDGE[effect.kind];
   const refused = refusal(context, "nothing from it is remembered.", plan);
   if (refused) return refused;
-  const isFromTools = effect.kind === "memory" && effect.isFromTools === true;
-  if (context.mode === "auto" && !isFromTools) return ALLOW;
-  const source = isFromTools ? ["The text comes from a file, a page or a command, not from you"] : [];
+  if (context.mode === "auto" && effect.isFromTools !== true) return ALLOW;
+  const source = effect.isFromTools ? ["The text comes from a file, a page or a command, not from you"] : [];
   return askUnlessGranted([reason, ...source], grant, context);
 }
 

@@ -54,7 +54,7 @@ export const tool = defineTool({
   input,
   title: ({ action, name, file_path: path }) =>
     shortTitle(`${titles[action]} ${name}${path === undefined ? "" : `: ${path}`}`),
-  effect: () => ({ kind: "skill" }),
+  effect: (call) => ({ kind: "skill", text: call.content ?? call.file_content ?? call.new_string }),
   stage,
 });
 
