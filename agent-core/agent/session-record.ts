@@ -91,8 +91,9 @@ export class SessionRecord {
     if (!URL.canParse(address)) return false;
     const { host } = new URL(address);
     const exact = address.replace(/#.*$/s, "").replace(/\/$/, "");
-    const tools = new Map<string, string>();
-    for (const message of this.conversation.messages) {
+    const { messages } = this.conversation;
+    const tools = calledTools(messages);
+    for (const message of messages) {
       const by = namedBy(message, { host, exact, tools });
       if (by !== undefined) return by === "session";
     }
@@ -110,12 +111,10 @@ export class SessionRecord {
       const isOwn = message.role === "user" && message.synthetic !== true;
       return isOwn ? ownWords(typedText(message.content)).own : "";
     });
-    const calls = messages.flatMap((message) => (message.role === "assistant" ? (message.tool_calls ?? []) : []));
-    // A skill that is changed was read before.
-    const skills = new Set(calls.flatMap(({ id, function: { name } }) => (name === "skill_view" ? [id] : [])));
+    const tools = calledTools(messages);
     const outputs = messages.flatMap((message) => {
-      const isOutput = message.role === "tool" && !skills.has(message.tool_call_id);
-      return isOutput ? [String(message.content).toLowerCase()] : [];
+      if (message.role !== "tool" || tools.get(message.tool_call_id) === "skill_view") return []; // read to be changed
+      return [String(message.content).toLowerCase()];
     });
     const says = effect.kind === "memory" ? placeSaying : copiedLine;
     return says(effect.text, own.join("\n"), outputs) === undefined ? effect : { ...effect, isFromTools: true };
@@ -258,16 +257,21 @@ function copiedLine(text: string, own: string, outputs: readonly string[]): stri
   return copies.find((line) => !own.toLowerCase().includes(line) && outputs.some((output) => output.includes(line)));
 }
 
-type Wanted = { readonly host: string; readonly exact: string; readonly tools: Map<string, string> };
+/** Names of the tools that the model called, by the ids of the calls. */
+function calledTools(messages: readonly Message[]): ReadonlyMap<string, string> {
+  const calls = messages.flatMap((message) => (message.role === "assistant" ? (message.tool_calls ?? []) : []));
+  return new Map(calls.map(({ id, function: { name } }) => [id, name]));
+}
 
-/** Side that a message names the address for. Adds the calls of the message to `tools`. */
+type Wanted = { readonly host: string; readonly exact: string; readonly tools: ReadonlyMap<string, string> };
+
+/** Side that a message names the address for. */
 function namedBy(message: Message, { host, exact, tools }: Wanted): "session" | "model" | undefined {
   switch (message.role) {
     case "user":
       if (message.synthetic === true) return undefined;
       return holdsWhole(typedText(message.content).toLowerCase(), host, LONGER_HOST) ? "session" : undefined;
     case "assistant":
-      for (const { id, function: called } of message.tool_calls ?? []) tools.set(id, called.name);
       return JSON.stringify(message).replaceAll("\\\\/", "/").includes(exact) ? "model" : undefined;
     case "tool":
       return NAMING.has(tools.get(message.tool_call_id) ?? "") && holdsWhole(message.content, exact, LONGER_ADDRESS)
