@@ -100,24 +100,26 @@ export class SessionRecord {
     return false;
   }
 
-  /**
-   * Marks a note of the memory whose text the output of a tool says, and the user does not, and a skill that has a line of
-   * such an output.
-   */
+  /** Marks a note of the memory that the output of a tool says, and the user does not, and a skill with a line of one. */
   withSource(effect: Effect): Effect {
     if ((effect.kind !== "memory" && effect.kind !== "skill") || effect.text === undefined) return effect;
     const { messages } = this.conversation;
-    const own = messages.map((message) => {
-      const isOwn = message.role === "user" && message.synthetic !== true;
-      return isOwn ? ownWords(typedText(message.content)).own : "";
-    });
+    const typed = messages.flatMap((message) =>
+      message.role === "user" && message.synthetic !== true ? [ownWords(typedText(message.content)).own] : [],
+    );
+    const own = typed.join("\n");
     const tools = calledTools(messages);
     const outputs = messages.flatMap((message) => {
       if (message.role !== "tool" || tools.get(message.tool_call_id) === "skill_view") return []; // read to be changed
       return [String(message.content).toLowerCase()];
     });
-    const says = effect.kind === "memory" ? placeSaying : copiedLine;
-    return says(effect.text, own.join("\n"), outputs) === undefined ? effect : { ...effect, isFromTools: true };
+    const isCopied = (line: string): boolean =>
+      line.length >= SHORTEST_COPY &&
+      !own.toLowerCase().includes(line) &&
+      outputs.some((output) => output.includes(line));
+    const lines = effect.kind === "skill" ? effect.text.toLowerCase().split(/\s*\n[\s>*#\d.-]*/) : [];
+    const isFromTools = lines.some(isCopied) || (effect.kind === "memory" && placeSaying(effect.text, own, outputs));
+    return isFromTools ? { ...effect, isFromTools: true } : effect;
   }
 
   /** Appends an entry to the journal, if there is one. */
@@ -247,15 +249,6 @@ const NAMING = new Set(["read_file", "search_files", "web_search", "web_extract"
 
 /** Shorter lines, such as most commands, are alike without a copy. Characters. */
 const SHORTEST_COPY = 40;
-
-/** A line of the text that an output (in lower case) has word for word, and the user's own words have not. */
-function copiedLine(text: string, own: string, outputs: readonly string[]): string | undefined {
-  const lines = text.toLowerCase().split("\n");
-  const copies = lines
-    .map((line) => line.replace(/^[\s>*#\d.-]+/, "").trim())
-    .filter((line) => line.length >= SHORTEST_COPY);
-  return copies.find((line) => !own.toLowerCase().includes(line) && outputs.some((output) => output.includes(line)));
-}
 
 /** Names of the tools that the model called, by the ids of the calls. */
 function calledTools(messages: readonly Message[]): ReadonlyMap<string, string> {
