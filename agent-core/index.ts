@@ -2,7 +2,6 @@
  * The agent as a library: `new AIAgent({ … }).chat("…")`, or `runConversation` for everything about the turn.
  * MCP servers: `new AIAgent({ extensions: [mcpServers({ name: { command: "…" } })] })`.
  */
-
 import type { AIAgentOptions } from "./agent/agent-options.ts";
 import { AIAgent } from "./agent/ai-agent.ts";
 import type { AgentCallbacks } from "./agent/callbacks.ts";

@@ -1,5 +1,4 @@
 /** Options of `hermes batch`: those of the original's batch runner, and ours. */
-
 import { messageOf, UsageError } from "../agent-core/platform/errors.ts";
 import { parseJson } from "../agent-core/platform/json.ts";
 import { readText } from "../agent-core/platform/text-file.ts";

@@ -1,5 +1,4 @@
 /** Runs a command line. */
-
 import { homeFolder } from "../agent-core/config/home.ts";
 import { VERSION } from "../agent-core/entry/version.ts";
 import { attempt, hasCode, messageOf, UsageError } from "../agent-core/platform/errors.ts";

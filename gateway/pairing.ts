@@ -2,7 +2,6 @@
  * Pairing of people who may write, by a code that they tell the owner. The file holds salted hashes of the codes, only its
  * owner may read it, and the agent's policy keeps the agent away from its folder.
  */
-
 import { createHash, randomBytes, randomInt, timingSafeEqual } from "node:crypto";
 import { chmodSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,5 +1,4 @@
 /** Questions of the agent to the user through the client: approvals, questions of the model, and pages in a browser. */
-
 import {
   type AgentContext,
   methods,

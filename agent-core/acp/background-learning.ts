@@ -2,7 +2,6 @@
  * Background work of one agent process: the loops that learn. It starts with the first session, waits for idle time, and
  * is the one place that knows which turns run.
  */
-
 import { learningFolder } from "../config/home.ts";
 import { setLearningSwitch } from "../config/home-file.ts";
 import type { DailyJobs } from "../cron/cron-files.ts";

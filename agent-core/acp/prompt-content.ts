@@ -1,5 +1,4 @@
 /** Content of a user message: from ACP's content blocks, and back to them for a replay. */
-
 import { isAbsolute } from "node:path";
 import type { ContentBlock, EmbeddedResource, ImageContent, ResourceLink } from "@zed-industries/agent-client-protocol";
 import type { AIAgent } from "../agent/ai-agent.ts";

@@ -1,5 +1,4 @@
 /** Sends the agent's callbacks as `session/update`, with one `tool_call` for each call and an update for each change of it. */
-
 import type {
   SessionUpdate,
   ToolCallContent,

@@ -1,5 +1,4 @@
 /** Options of an agent. All are optional: the defaults make an offline agent on this machine. */
-
 import type { ApprovalMode } from "../approval/decision.ts";
 import type { ClientRows, Grants } from "../approval/grants.ts";
 import type { BrowserSettings } from "../browser/find-browser.ts";

@@ -1,5 +1,4 @@
 /** Emits the agent's notifications. A callback that throws never ends a turn. */
-
 import type { EntryOf, StoredDiff } from "../sessions/entry.ts";
 import type { NewEntry } from "../sessions/journal.ts";
 import type { RecordedHook } from "../sessions/outcome-entries.ts";

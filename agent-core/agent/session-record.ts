@@ -2,7 +2,6 @@
  * The memory of a session: its messages, title, plan and system prompt, each written to the journal as it changes.
  * Without a journal everything stays in memory.
  */
-
 import type { Effect } from "../approval/decision.ts";
 import type { Environment } from "../config/home.ts";
 import { placeSaying } from "../memory/statement.ts";

@@ -1,5 +1,4 @@
 /** Runs the turns of an agent, one at a time: gives the loop its ports, and records the result of each turn. */
-
 import type { Effect } from "../approval/decision.ts";
 import type { Hooks } from "../hooks/hook.ts";
 import { type ContentPart, type Message, typedText, type UserMessage } from "../messages/message.ts";

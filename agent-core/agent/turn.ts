@@ -2,7 +2,6 @@
  * The loop of a turn: ask the model, run its tool calls, and repeat until it answers in text. The loop depends on no
  * editor, provider or file; it gets everything through a `Turn`.
  */
-
 import type { Message, ToolCall, ToolMessage, UserMessage } from "../messages/message.ts";
 import { newId } from "../platform/new-id.ts";
 import type { CallEvent } from "../providers/call/model-route.ts";

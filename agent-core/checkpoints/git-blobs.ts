@@ -1,5 +1,4 @@
 /** Reads the workspace's files from the user's git. */
-
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { gitLayout } from "../host/git-layout.ts";

@@ -1,5 +1,4 @@
 /** Plan of a restore: the change that leads each file from its present state to its target. */
-
 import { diffArrays } from "diff";
 import type { HostFiles } from "../host/host.ts";
 import { type Hunk, hunksBetween, MAX_CHANGED_LINES, splitLines } from "../platform/hunks.ts";

@@ -2,7 +2,6 @@
  * Scan of a workspace that finds changed files without reading them, by size and dates. A folder is listed again only after
  * its own date changed.
  */
-
 import type { Dirent, Stats } from "node:fs";
 import { basename, join } from "node:path";
 import { setImmediate } from "node:timers/promises";

@@ -1,5 +1,4 @@
 /** Sign-ins at providers: `auth.json` of the home, in the format of the original Hermes Agent. Values of others stay in it. */
-
 import * as z from "zod";
 import { parseJson } from "../platform/json.ts";
 import { withLock } from "../platform/locks/file-lock.ts";

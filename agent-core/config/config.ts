@@ -2,7 +2,6 @@
  * Reads `config.yaml` and `.env` of the home folder, also those of an original Hermes Agent. An unknown name and a wrong value
  * cause a warning, and the default applies. If a protection is concerned, the strict value applies.
  */
-
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { parseEnv } from "node:util";

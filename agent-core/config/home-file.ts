@@ -2,7 +2,6 @@
  * Small files of the home: replaced as a whole, or changed in single values. Everything else in a file of the user stays as
  * the user or another process wrote it.
  */
-
 import { randomUUID } from "node:crypto";
 import { statSync } from "node:fs";
 import { open, realpath, rename, rm } from "node:fs/promises";

@@ -1,5 +1,4 @@
 /** Files and folders of the Hermes home. */
-
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";

@@ -1,5 +1,4 @@
 /** Plans a compression: which messages to drop and which results to shorten. Pure; a call never loses its result. */
-
 import * as z from "zod";
 import { sectionDefault } from "../config/section-defaults.ts";
 import { withContent } from "../messages/message.ts";

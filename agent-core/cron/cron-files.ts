@@ -2,7 +2,6 @@
  * Files of planned jobs: `jobs.json` with the jobs, and `runs.jsonl`, the ledger of their runs. Instants are UTC, next to the
  * rule and its time zone, from which every next run is computed.
  */
-
 import { join } from "node:path";
 import * as z from "zod";
 import { cronFolder } from "../config/home.ts";

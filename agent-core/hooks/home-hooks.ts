@@ -1,5 +1,4 @@
 /** The section `hooks` of the home's config.yaml, and the user's consents to its commands. */
-
 import { join } from "node:path";
 import * as z from "zod";
 import { writeJsonFile } from "../config/home-file.ts";

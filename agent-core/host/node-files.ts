@@ -1,5 +1,4 @@
 /** Text files of this machine. */
-
 import { statSync } from "node:fs";
 import { lstat, mkdir, readdir, readFile, readlink, rename, stat } from "node:fs/promises";
 import { dirname, isAbsolute } from "node:path";

@@ -1,5 +1,4 @@
 /** Search on this machine: by ripgrep, or built in with the same ignore rules and hits. */
-
 import { spawn } from "node:child_process";
 import { statSync } from "node:fs";
 import { readdir, readFile, stat } from "node:fs/promises";

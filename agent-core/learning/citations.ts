@@ -1,5 +1,4 @@
 /** Places in a project's files that show a fact or the steps of a skill, and whether they still do. */
-
 import { readCited } from "../memory/cited-file.ts";
 import { holdsValue } from "../memory/statement.ts";
 import { EVERYWHERE, type Fact } from "./facts.ts";

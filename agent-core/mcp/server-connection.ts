@@ -1,5 +1,4 @@
 /** Connection to one server, shared by the sessions that use it: start, lists, calls, crash and restart. */
-
 import { basename } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { pathToFileURL } from "node:url";

@@ -1,5 +1,4 @@
 /** Tools and prompts of a server, as its lists have them. */
-
 import { setImmediate } from "node:timers/promises";
 import { attempt } from "../platform/errors.ts";
 import type { ArgumentCheck } from "../tools/argument-check.ts";

@@ -1,5 +1,4 @@
 /** Memory across sessions: small files that the user can read and change. One project's notes are in a file of their own. */
-
 import { readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { appendLines, replaceFile } from "../config/home-file.ts";

@@ -2,7 +2,6 @@
  * Words and values of short statements, for the search and for the checks of what is learnt. They never decide that one
  * statement replaces another. Pure.
  */
-
 import { escapePattern } from "../platform/escape-pattern.ts";
 
 /** Values that a text marks: in backticks or quotation marks. */

@@ -2,7 +2,6 @@
  * Checks of a sub-task's result. Facts need no judge: its schema, the files that it was to write, and the
  * exit code of its last check. Rubrics are the points that the judge checks, by type of task, in the judge's request.
  */
-
 import { resolve } from "node:path";
 import { bothEnds } from "../platform/one-line.ts";
 import { wrapData } from "../prompt/injection-scan.ts";

@@ -1,5 +1,4 @@
 /** Reads text that need not be JSON. */
-
 import { jsonrepair } from "jsonrepair";
 import { attempt } from "./errors.ts";
 

@@ -1,5 +1,4 @@
 /** Reads JSON as people and editors write it: with comments, trailing commas and a byte order mark. */
-
 import { type ParseError, parse } from "jsonc-parser";
 import { attempt } from "./errors.ts";
 

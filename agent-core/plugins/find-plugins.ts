@@ -1,5 +1,4 @@
 /** Plugins in the home's folder `plugins`, by their manifests. */
-
 import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { basename, join, relative } from "node:path";

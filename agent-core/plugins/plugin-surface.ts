@@ -1,5 +1,4 @@
 /** The object `ctx` that a plugin's `register(ctx)` gets, and the registrations that it collects. */
-
 import { resolve } from "node:path";
 import { HOOK_EVENTS } from "../hooks/hook.ts";
 import { messageOf } from "../platform/errors.ts";

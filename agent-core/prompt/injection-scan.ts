@@ -2,7 +2,6 @@
  * Scans a project's instruction files for prompt injection: hidden characters, and the usual sentences that try to take an
  * agent over.
  */
-
 import { INVISIBLE } from "../platform/visible-text.ts";
 import { withinTime } from "../platform/within-time.ts";
 

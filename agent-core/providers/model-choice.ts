@@ -1,5 +1,4 @@
 /** A user's choice of a model: provider and name, one id for both, and the endpoints to choose from. */
-
 import { type Deployment, deployments, offline } from "./deployments.ts";
 import type { Place } from "./endpoint-request.ts";
 import { type ModelSettings, type Resolution, type ResolvedModel, resolveModel } from "./resolve-model.ts";

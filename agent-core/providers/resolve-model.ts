@@ -1,5 +1,4 @@
 /** Resolves settings and environment to a model and its endpoint. */
-
 import { isNearby } from "../platform/http/network-settings.ts";
 import {
   custom,

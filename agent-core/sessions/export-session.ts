@@ -1,5 +1,4 @@
 /** Exports a stored session: as Markdown for people, or as JSON for programs. */
-
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import * as z from "zod";

@@ -1,5 +1,4 @@
 /** Usage and cost of a session's model calls. */
-
 import type { HermesContext } from "../protocol/sessions.ts";
 import { choiceId, choiceOf } from "../providers/model-choice.ts";
 import type { ModelPrice } from "../providers/model-info.ts";

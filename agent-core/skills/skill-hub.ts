@@ -1,5 +1,4 @@
 /** The hub: skills from folders and git repositories, installed into the home after the user saw what they contain. */
-
 import { hash } from "node:crypto";
 import { cp, mkdir, readdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join, relative, sep } from "node:path";

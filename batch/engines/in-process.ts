@@ -1,5 +1,4 @@
 /** Works on the tasks in this process, several sessions at a time. */
-
 import { runTask, type TaskPorts } from "../run-task.ts";
 import type { Task, TaskResult } from "../task.ts";
 import type { TaskBase } from "../task-config.ts";

@@ -1,5 +1,4 @@
 /** `hermes auth`: keys and sign-ins of providers. */
-
 import { loadConfig } from "../../agent-core/config/config.ts";
 import { homeFolder } from "../../agent-core/config/home.ts";
 import { addKey, keyProblem, keyStates, removeKey } from "../../agent-core/entry/account-dialog.ts";

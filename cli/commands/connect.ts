@@ -1,5 +1,4 @@
 /** `hermes connect`: the agent of a server as an agent over stdio, for every editor. The streams load with the first use. */
-
 import { join } from "node:path";
 import * as tls from "node:tls";
 import { homeFolder } from "../../agent-core/config/home.ts";

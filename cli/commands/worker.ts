@@ -1,5 +1,4 @@
 /** `hermes worker`. The worker and the queue's libraries load with its first use. */
-
 import { takeEnvironment } from "../../agent-core/host/terminals/command-environment.ts";
 import { UsageError } from "../../agent-core/platform/errors.ts";
 import { type Option, subcommand } from "../subcommand.ts";

@@ -1,5 +1,4 @@
 /** Checks of `hermes doctor` for what the user or the workspace brings along: MCP servers, hooks, plugins and skills. */
-
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { reservedNames } from "../../agent-core/acp/commands/slash-commands.ts";

@@ -3,7 +3,6 @@
  * `mcp.servers`. The agent gets them with each session. Servers of a workspace are not among them, because they need the
  * user's consent.
  */
-
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { McpServer } from "@zed-industries/agent-client-protocol";

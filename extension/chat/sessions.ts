@@ -1,5 +1,4 @@
 /** The open sessions of the window, and the panel that shows each. A session is in one panel at most. */
-
 import type { SessionNotification, SessionUpdate } from "@zed-industries/agent-client-protocol";
 import * as vscode from "vscode";
 import { call } from "../../agent-core/protocol/method.ts";

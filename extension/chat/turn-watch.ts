@@ -1,5 +1,4 @@
 /** Follows the turns of every session: lines in the log, and a notice at the end of a turn that the user does not see. */
-
 import type { SessionUpdate, ToolCallUpdate } from "@zed-industries/agent-client-protocol";
 import * as vscode from "vscode";
 import type { ChatSession } from "./chat-session.ts";

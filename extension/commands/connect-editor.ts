@@ -1,5 +1,4 @@
 /** Connects another editor to the agent of this extension: its settings, copied or added to the editor's file. */
-
 import { execFile } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";

@@ -1,5 +1,4 @@
 /** Leads the user to a panel, and sends it a command. */
-
 import type { PanelCommand } from "../../agent-core/protocol/panel-events.ts";
 import type { ChatPanel, Panels } from "../chat/panels.ts";
 

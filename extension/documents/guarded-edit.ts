@@ -2,7 +2,6 @@
  * Guarded change of a file, refused where the file holds another text than expected. An open file changes through its
  * document, which makes the change undoable. A closed one changes on the disk: a document would wait for VS Code's window.
  */
-
 import { mkdir, open, stat, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";

@@ -1,5 +1,4 @@
 /** Picker of a session option: a select for a short list, a searchable popup for a long one. */
-
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { choiceGroups, currentChoice, matchingGroups, type SelectOption, shortChoice } from "../state/config.ts";
 import { t } from "../texts.ts";

@@ -1,5 +1,4 @@
 /** Queue of messages that the user sent while a turn runs. */
-
 import { signal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import type { QueuedPrompt } from "../../agent-core/protocol/panel-events.ts";

@@ -1,5 +1,4 @@
 /** Runs commands on this machine, with its shell, in the workspace's folders. */
-
 import { existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { findProgram } from "../../platform/find-program.ts";

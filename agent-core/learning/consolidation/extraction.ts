@@ -1,5 +1,4 @@
 /** The one question to a model about a session: its transcript in short, and the answer as candidates. */
-
 import * as z from "zod";
 import { type Message, typedText } from "../../messages/message.ts";
 import { parseRepairedJson } from "../../platform/json.ts";

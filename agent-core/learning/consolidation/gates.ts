@@ -2,7 +2,6 @@
  * Checks that a candidate must pass before anything is written. All of them are code: no text of a session can talk its way
  * past them. Each rejection has a reason for people.
  */
-
 import {
   contentWords,
   markedValues,

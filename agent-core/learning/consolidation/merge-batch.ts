@@ -1,5 +1,4 @@
 /** One session's statements merged into the facts, with the records of each change for the ledger. Pure. */
-
 import { textKey } from "../../memory/statement.ts";
 import { EVERYWHERE, type Fact, factId, isActive, isPreference, sessionOf } from "../facts.ts";
 import type { LearningChange, LearningRecord } from "../learning-ledger.ts";

@@ -2,7 +2,6 @@
  * Merges a candidate into the facts: counts it, or adds it. It replaces only the fact that the model names by its id or exact
  * text; facts with similar words all stay. Pure.
  */
-
 import { textKey } from "../../memory/statement.ts";
 import { isSameSlot } from "../fact-values.ts";
 import { EVERYWHERE, type Fact, factId, holdsIn, isActive, isEdited, sessionOf, USER, waits } from "../facts.ts";

@@ -1,5 +1,4 @@
 /** One cluster becomes a skill, a new version of one, or a rejection with its reason: one model call, then checks in code. */
-
 import { messageOf } from "../../platform/errors.ts";
 import { pathBelow } from "../../platform/paths.ts";
 import { parseSkill } from "../../skills/skill.ts";

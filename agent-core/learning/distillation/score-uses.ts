@@ -1,5 +1,4 @@
 /** Scores of the sessions in which learnt skills were used, and their consequences. */
-
 import { lostCitation } from "../../memory/cited-file.ts";
 import { counted } from "../../platform/counted.ts";
 import { isAbout, wordsOf } from "../call-checks.ts";

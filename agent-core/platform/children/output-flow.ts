@@ -1,5 +1,4 @@
 /** Passes a child's output on to its file and to a listener. */
-
 import { closeSync, createWriteStream, openSync, readSync, rmSync, type WriteStream, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";

@@ -1,5 +1,4 @@
 /** Finds and ends a command's processes, also children that left its group or that init adopted. */
-
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { readdir, readFile, readlink } from "node:fs/promises";

@@ -2,7 +2,6 @@
  * Lock of a file for one process. The lock file names its process; after that process has died, exactly one other takes the
  * lock over. A lock file is never incomplete: its text is written to a draft, which is then linked as a whole.
  */
-
 import { createHash } from "node:crypto";
 import { constants, copyFileSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";

@@ -2,7 +2,6 @@
  * One model call with recovery: it waits and retries, repairs its request, or falls back to the next model. It ends
  * with exactly one `finish` or `fault`, or throws the signal's reason.
  */
-
 import { type Message, withContent } from "../../messages/message.ts";
 import { repairMessages } from "../../messages/repair.ts";
 import { newId } from "../../platform/new-id.ts";

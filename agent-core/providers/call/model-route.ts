@@ -1,5 +1,4 @@
 /** A model call with recovery from outside: its models and their facts, its request, and its events. */
-
 import type { Message } from "../../messages/message.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { HermesUpdateMeta } from "../../protocol/update-meta.ts";

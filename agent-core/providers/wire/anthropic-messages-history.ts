@@ -1,5 +1,4 @@
 /** Converts the history to Anthropic's messages. Pure and append-only: a longer history only adds blocks. */
-
 import type {
   ContentBlockParam,
   ImageBlockParam,

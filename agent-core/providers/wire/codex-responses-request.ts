@@ -1,5 +1,4 @@
 /** Builds the body of OpenAI's Responses. Pure: equal requests give equal bytes. */
-
 import type {
   ResponseCreateParamsStreaming,
   ResponseFunctionToolCall,

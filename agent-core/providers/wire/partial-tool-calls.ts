@@ -2,7 +2,6 @@
  * Accumulates tool calls that arrive in pieces, for all wires, as immutable values. Finds the beginning and the end of
  * each call, even if the server does not report them.
  */
-
 import type { Message, ToolCall } from "../../messages/message.ts";
 import { parseJson } from "../../platform/json.ts";
 import { newId } from "../../platform/new-id.ts";

@@ -1,5 +1,4 @@
 /** Converts a session of the original Hermes Agent to journal entries. */
-
 import { createHash } from "node:crypto";
 import type { Database, SqlValue } from "sql.js";
 import * as z from "zod";

@@ -1,5 +1,4 @@
 /** Opens and saves the in-memory database of the index. */
-
 import { randomBytes } from "node:crypto";
 import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { createRequire } from "node:module";

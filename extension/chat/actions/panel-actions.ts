@@ -1,5 +1,4 @@
 /** All actions of one panel. */
-
 import type { Services } from "../../services.ts";
 import type { PageParts } from "../panel-page.ts";
 import { SessionHistory } from "../session-history.ts";

@@ -1,5 +1,4 @@
 /** A run in the sandbox, as the command line of bwrap (Linux) and as a profile of sandbox-exec (macOS). */
-
 import { existsSync } from "node:fs";
 import { release } from "node:os";
 import { pathBelow } from "../../../platform/paths.ts";

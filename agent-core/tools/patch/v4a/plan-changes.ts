@@ -1,5 +1,4 @@
 /** Plans the change of each file from the sections of a patch: reads and checks everything, and changes nothing. */
-
 import { withoutMark } from "../../../host/decode-file.ts";
 import type { FileFailure } from "../../../host/host.ts";
 import { deletedReason, type FileEdit, rebaseEdit, staleReason } from "../../file-edit.ts";
