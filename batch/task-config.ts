@@ -6,10 +6,24 @@ import { type Environment, homeFolder } from "../agent-core/config/home.ts";
 import type { Task } from "./task.ts";
 
 /** Sections of the user's config.yaml that tasks share. The others belong to a home that lasts. */
-const SHARED =
-  "model providers fallback_providers auxiliary agent approvals terminal network web browser code_execution context compression delegation evaluation mcp_servers".split(
-    " ",
-  );
+const SHARED = [
+  "model",
+  "providers",
+  "fallback_providers",
+  "auxiliary",
+  "agent",
+  "approvals",
+  "terminal",
+  "network",
+  "web",
+  "browser",
+  "code_execution",
+  "context",
+  "compression",
+  "delegation",
+  "evaluation",
+  "mcp_servers",
+];
 
 /** Efforts that have no name of their own in the configuration. OpenRouter reads them in the request. */
 const BODY_EFFORTS = ["none", "off", "xhigh", "max", "ultra"];

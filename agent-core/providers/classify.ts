@@ -63,7 +63,7 @@ function isFinal(kind: FaultKind, { codes, text, retryAfterMs }: ErrorDetails): 
 const UNTRUSTED = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY/;
 
 /** Parameters that every request needs. */
-const NEEDED = new Set("model messages input stream tools instructions system".split(" "));
+const NEEDED = new Set(["model", "messages", "input", "stream", "tools", "instructions", "system"]);
 
 /** The optional parameter of the request that a refusal names first: `reasoning` for `reasoning.effort`. Undefined when it names none. */
 function refusedParameter({ parameter, text, sent }: ErrorDetails): string | undefined {

@@ -81,7 +81,16 @@ export const openai: Deployment = {
   quirks: { maxTokensField: "max_completion_tokens", refusesUnknownFields: true, writesNoCalls: true },
   keyPage: "https://platform.openai.com/api-keys",
   // From the SDK's type `ChatModel`.
-  knownModels: "gpt-4.1 gpt-4.1-mini gpt-5.6-sol gpt-5.6-terra gpt-5.6-luna gpt-5.4 gpt-5.4-mini o4-mini".split(" "),
+  knownModels: [
+    "gpt-4.1",
+    "gpt-4.1-mini",
+    "gpt-5.6-sol",
+    "gpt-5.6-terra",
+    "gpt-5.6-luna",
+    "gpt-5.4",
+    "gpt-5.4-mini",
+    "o4-mini",
+  ],
 };
 
 export const openrouter: Deployment = {
@@ -97,10 +106,18 @@ export const openrouter: Deployment = {
   hasSignIn: true,
   // Its list of models is public, so it does not verify a key.
   keyCheckPath: "/key",
-  knownModels:
-    "openrouter/auto anthropic/claude-sonnet-5.5 anthropic/claude-opus-5.5 openai/gpt-5.4 openai/gpt-4.1 google/gemini-2.5-pro x-ai/grok-code-fast-1 deepseek/deepseek-chat moonshotai/kimi-k2 qwen/qwen3-coder".split(
-      " ",
-    ),
+  knownModels: [
+    "openrouter/auto",
+    "anthropic/claude-sonnet-5.5",
+    "anthropic/claude-opus-5.5",
+    "openai/gpt-5.4",
+    "openai/gpt-4.1",
+    "google/gemini-2.5-pro",
+    "x-ai/grok-code-fast-1",
+    "deepseek/deepseek-chat",
+    "moonshotai/kimi-k2",
+    "qwen/qwen3-coder",
+  ],
 };
 
 export const anthropic: Deployment = {

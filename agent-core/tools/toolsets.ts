@@ -4,10 +4,22 @@ import type { Tool } from "./tool.ts";
 
 /** Composite names, as configurations of the original Hermes use them. */
 const COMPOSITES: Readonly<Record<string, readonly string[]>> = {
-  coding:
-    "file search terminal todo clarify session_search memory skills code_execution delegation cronjob web vision editor".split(
-      " ",
-    ),
+  coding: [
+    "file",
+    "search",
+    "terminal",
+    "todo",
+    "clarify",
+    "session_search",
+    "memory",
+    "skills",
+    "code_execution",
+    "delegation",
+    "cronjob",
+    "web",
+    "vision",
+    "editor",
+  ],
   safe: ["file-read", "search", "todo", "clarify"],
 };
 

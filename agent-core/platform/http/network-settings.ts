@@ -111,9 +111,15 @@ export function isNearby(hostname: string): boolean {
 }
 
 /** RFC 1918, RFC 4193, link-local addresses, and the addresses that VPNs such as Tailscale give (RFC 6598). */
-const PRIVATE_RANGES = "10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 100.64.0.0/10 169.254.0.0/16 fc00::/7 fe80::/10".split(
-  " ",
-);
+const PRIVATE_RANGES = [
+  "10.0.0.0/8",
+  "172.16.0.0/12",
+  "192.168.0.0/16",
+  "100.64.0.0/10",
+  "169.254.0.0/16",
+  "fc00::/7",
+  "fe80::/10",
+];
 
 /** Entries: `*`, a host with its subdomains (`.` or `*.` before it changes nothing), an IP address or range, each with a port or without. */
 function isExempt(target: URL, noProxy: string): boolean {
