@@ -7,10 +7,12 @@ type FakeDocument = { readonly uri: { readonly path: string }; isClosed: boolean
 
 const code = vi.hoisted(() => ({
   textDocuments: [] as FakeDocument[],
+  TabInputText: Object,
   close: (_document: FakeDocument): void => undefined,
   window: {
     activeTextEditor: undefined as { readonly document: FakeDocument } | undefined,
     visibleTextEditors: [],
+    tabGroups: { all: [] as { readonly tabs: readonly { readonly input: Pick<FakeDocument, "uri"> }[] }[] },
     showTextDocument: () => undefined,
     showWarningMessage: vi.fn(),
     showErrorMessage: vi.fn(),
@@ -20,6 +22,7 @@ const code = vi.hoisted(() => ({
 vi.mock("vscode", () => ({
   l10n: { t: (text: string) => text },
   window: code.window,
+  TabInputText: code.TabInputText,
   commands: { executeCommand: () => undefined },
   FileType: { File: 1 },
   Uri: { file: (fsPath: string) => ({ fsPath, toString: () => fsPath }) },
@@ -109,7 +112,11 @@ test("a plan is carried out as its own document has it, and from the chat as the
   const [one, first, second] = code.textDocuments;
   if (!one || !first || !second) throw new Error("a document is missing");
   code.window.activeTextEditor = { document: one };
-  keepPlans(memento as unknown as Parameters<typeof keepPlans>[0]); // the window was reloaded
+  const reload = (...shown: readonly FakeDocument[]): void => {
+    code.window.tabGroups.all = [{ tabs: shown.map((input) => ({ input })) }];
+    keepPlans(memento as unknown as Parameters<typeof keepPlans>[0]);
+  };
+  reload(one, first, second);
   await carryOutPlan(services);
   expect(prompt).toHaveBeenLastCalledWith({ text: "/carry-out code\nPLAN ONE" });
   one.text = "";
@@ -126,4 +133,6 @@ test("a plan is carried out as its own document has it, and from the chat as the
   expect(Object.keys(Object(memory.get("hermes.plans")))).toEqual(["0", "1", "2"]);
   code.close({ ...second, isClosed: true });
   expect(Object.keys(Object(memory.get("hermes.plans")))).toEqual(["0", "1"]);
+  reload(first); // the window has lost the other document
+  expect(Object.keys(Object(memory.get("hermes.plans")))).toEqual(["1"]);
 });
