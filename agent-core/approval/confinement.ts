@@ -2,19 +2,22 @@
  * Confinement of a command in the sandbox: protected files are read-only, homes and secrets are hidden, and the workspace is
  * writable unless the command only reads.
  */
+
 import { accessSync, constants, existsSync, mkdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { repositoryOf } from "../host/git-layout.ts";
 import { layerOver, placeIn } from "../host/terminals/sandbox/layer.ts";
 import type { ConfinedCommand, Confinement } from "../host/terminals/sandbox/sandboxed-backend.ts";
 import type { Bind } from "../host/terminals/sandbox/sandboxed-run.ts";
+import { attempt } from "../platform/errors.ts";
 import { statOf } from "../platform/paths.ts";
 import { type CommandScope, homeOf, partsBelow } from "./command-scope.ts";
 import { type CommandVerdict, judgeCommand } from "./command-verdict.ts";
-import { type GitAccess, gitBinds, linkedParts, repositoryOf } from "./git-folders.ts";
+import { type GitAccess, gitBinds, linkedParts } from "./git-folders.ts";
 import { gitGuardBinds, openedFiles } from "./git-guard.ts";
 import { type GuardedPaths, identityOf, sharedFile } from "./guarded-paths.ts";
 import { secretsBelow } from "./reached-secrets.ts";
-import { HOMES, PRIVATE_CACHES, toolchainPlaces } from "./read-places.ts";
+import { homesOf, PRIVATE_CACHES, toolchainPlaces } from "./read-places.ts";
 import { watchOf } from "./sandbox-watch.ts";
 import { secretPlaces } from "./secret-paths.ts";
 
@@ -132,7 +135,7 @@ function linksIn(path: string, scope: CommandScope): readonly Bind[] {
 
 /** The user's home, those of others, and our own. */
 function hiddenHomes(scope: CommandScope): readonly Bind[] {
-  const homes = [...new Set([...HOMES, scope.home, scope.hermesHome].map((path) => scope.resolvePath(path)))];
+  const homes = [...homesOf(scope), scope.resolvePath(scope.hermesHome)];
   const outer = homes.filter((path) => !homes.some((other) => other !== path && partsBelow(other, path)));
   return outer.flatMap(hide);
 }
@@ -193,12 +196,7 @@ function hide(path: string): readonly Bind[] {
 
 /** A file that the user may not read needs no mount. */
 function isReadable(path: string): boolean {
-  try {
-    accessSync(path, constants.R_OK);
-    return true;
-  } catch {
-    return false;
-  }
+  return attempt(() => accessSync(path, constants.R_OK) ?? true) === true;
 }
 
 /** The repository around a workspace folder is read-only, except for its git folder, which may lie elsewhere. */

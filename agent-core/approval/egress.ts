@@ -2,8 +2,10 @@
  * The one way out: text that leaves this machine in a page's address, a command, a name to look up or a call of a server's
  * tool. All share one check for secrets, and one budget of characters and new hosts in a session.
  */
+
 import { statSync } from "node:fs";
 import { parseEnv } from "node:util";
+import { attempt } from "../platform/errors.ts";
 import { FolderCache } from "../platform/folder-cache.ts";
 import { readTextSync } from "../platform/text-file.ts";
 import { holdsSecret, holdsValue, redact, SHORTEST_SECRET, secretsOf } from "../providers/redact.ts";
@@ -186,11 +188,7 @@ function secretFiles(scope: CommandScope): readonly SecretFile[] {
 }
 
 function keysIn(path: string): readonly string[] {
-  try {
-    if (statSync(path).size > MAX_SETTINGS_BYTES) return [];
-    const text = readTextSync(path);
-    return [...secretsOf(parseEnv(text)), ...(text.match(KEY_RUN) ?? []).filter(isKey)];
-  } catch {
-    return []; // gone or unreadable, for scripts too
-  }
+  // It may be gone or unreadable, for scripts too.
+  const text = attempt(() => (statSync(path).size > MAX_SETTINGS_BYTES ? "" : readTextSync(path))) ?? "";
+  return [...secretsOf(parseEnv(text)), ...(text.match(KEY_RUN) ?? []).filter(isKey)];
 }

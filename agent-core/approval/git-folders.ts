@@ -1,10 +1,13 @@
 /** Git folders as the sandbox shows them: git writes its everyday names; all other names are read-only, or taken away. */
+
 import { createHash } from "node:crypto";
 import { createReadStream, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { createInflate } from "node:zlib";
+import { repositoryOf } from "../host/git-layout.ts";
 import { runGit } from "../host/run-git.ts";
 import type { Bind } from "../host/terminals/sandbox/sandboxed-run.ts";
+import { attempt } from "../platform/errors.ts";
 import { FolderCache } from "../platform/folder-cache.ts";
 import { entriesOf, statOf } from "../platform/paths.ts";
 import { type CommandScope, homeOf, partsBelow } from "./command-scope.ts";
@@ -98,12 +101,6 @@ function belongsTo(own: string, top: string): boolean {
   }
   const config = readScript(join(own, "config")) ?? "";
   return /^\s*bare\s*=\s*false\s*$/im.test(config) && !/^\s*worktree\s*=/im.test(config);
-}
-
-/** Nearest folder from `folder` upwards with a `.git`, below the home; undefined without one. */
-export function repositoryOf(folder: string, home: string): string | undefined {
-  if (folder === home || dirname(folder) === folder) return undefined;
-  return statOf(join(folder, ".git")) === undefined ? repositoryOf(dirname(folder), home) : folder;
 }
 
 /** Git folders (real paths) of `tops`, and those of the submodules in them; outer ones precede inner ones. */
@@ -247,13 +244,9 @@ function makeCommondir(git: string): boolean {
   return made(() => writeFileSync(join(git, "commondir"), ITSELF, { flag: "wx" }));
 }
 
-function made(make: () => void): boolean {
-  try {
-    make();
-    return true;
-  } catch {
-    return false; // it exists, or the disk is read-only
-  }
+/** False where it exists, or the disk is read-only. */
+function made(make: () => unknown): boolean {
+  return attempt(() => [make()]) !== undefined;
 }
 
 /** Call it once for each `holdPlaceholders`. */

@@ -1,13 +1,16 @@
 /** Search for the paths below workspace folders that a command in the sandbox must not change. */
+
 import { isUtf8 } from "node:buffer";
 import { lstatSync, readdirSync, readlinkSync, type Stats } from "node:fs";
 import { basename, join, resolve, sep } from "node:path";
 import { setImmediate as nextTick } from "node:timers/promises";
+import { repositoryOf } from "../host/git-layout.ts";
 import { gitSettings } from "../host/read-git.ts";
+import { attempt } from "../platform/errors.ts";
 import { FolderCache } from "../platform/folder-cache.ts";
 import { entriesOf, statOf } from "../platform/paths.ts";
 import { type CommandScope, homeOf, partsBelow } from "./command-scope.ts";
-import { areOfGitFolder, gitFoldersOf, gitLayout, repositoryOf, strangersIn } from "./git-folders.ts";
+import { areOfGitFolder, gitFoldersOf, gitLayout, strangersIn } from "./git-folders.ts";
 import { isGitName, nameReason } from "./protected-paths.ts";
 import { isHiddenFolder } from "./read-places.ts";
 
@@ -230,12 +233,8 @@ function readListing(folder: string, within: Within, roots: readonly string[]): 
 
 /** By its text alone: a workspace may have ten thousand links. One that leads to another link counts where that one does. */
 function leadsOut(folder: string, name: string, roots: readonly string[]): boolean {
-  try {
-    const target = resolve(folder, readlinkSync(join(folder, name)));
-    return roots.every((root) => partsBelow(root, target) === undefined);
-  } catch {
-    return false; // it is gone
-  }
+  const target = attempt(() => resolve(folder, readlinkSync(join(folder, name))));
+  return target !== undefined && roots.every((root) => partsBelow(root, target) === undefined);
 }
 
 /** The path as it is now; nothing for a missing one. */

@@ -1,7 +1,6 @@
 /** Judges the effect of reading, writing or deleting one path. */
-import { lstatSync } from "node:fs";
 import { dirname } from "node:path";
-import { entriesOf, pathRules } from "../platform/paths.ts";
+import { entriesOf, pathRules, statOf } from "../platform/paths.ts";
 import { catastrophicReason, deviceOf } from "./catastrophic-paths.ts";
 import type { CommandEffect } from "./command-effect.ts";
 import { type CommandScope, homeOf, type Place, partsBelow, placeOf } from "./command-scope.ts";
@@ -173,14 +172,12 @@ const MAX_PIECES = 16;
 
 /** Judges each file that a word may name as written, where this asks: options of unread programs may name their output. */
 export function judgeWords(words: readonly Arg[], judge: PathJudge): void {
-  for (const path of words.flatMap((word) => piecesOf(word, judge.scope)))
-    if (targetsOf(path, judge)?.some((target) => isHeldBack(path, target, judge.scope)))
-      judgePath({ kind: "write", path }, judge);
+  for (const path of heldBackWords(words, judge)) judgePath({ kind: "write", path }, judge);
 }
 
-export function heldBackWord(words: readonly Arg[], judge: PathJudge): Arg | undefined {
+export function heldBackWords(words: readonly Arg[], judge: PathJudge): readonly Arg[] {
   const pieces = words.flatMap((word) => piecesOf(word, judge.scope));
-  return pieces.find((path) => targetsOf(path, judge)?.some((target) => isHeldBack(path, target, judge.scope)));
+  return pieces.filter((path) => targetsOf(path, judge)?.some((target) => isHeldBack(path, target, judge.scope)));
 }
 
 function isHeldBack(path: Arg, target: string, scope: CommandScope): boolean {
@@ -212,12 +209,8 @@ export function otherNameReason(path: string, scope: CommandScope): string | und
 function hasOtherName(path: string, scope: CommandScope): boolean {
   const real = scope.resolvePath(path);
   if (LINKED_BY_TOOLS.test(real)) return false;
-  try {
-    const found = lstatSync(real);
-    return found.isFile() && found.nlink > 1;
-  } catch {
-    return false; // a new file
-  }
+  const found = statOf(real);
+  return found?.isFile() === true && found.nlink > 1;
 }
 
 const MAX_MATCHES = 500;

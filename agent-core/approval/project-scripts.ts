@@ -1,7 +1,9 @@
 /** Scripts of a project that a command runs by name: package scripts and shell scripts. */
+
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import * as z from "zod";
+import { attempt } from "../platform/errors.ts";
 import { entriesOf } from "../platform/paths.ts";
 import { readRegular } from "./workspace-file.ts";
 
@@ -38,14 +40,10 @@ export function packageScript(name: string, cwd: string): PackageScript | undefi
 }
 
 function scriptOf(text: string, name: string, folder: string): PackageScript | undefined {
-  let scripts: Readonly<Record<string, string>>;
-  try {
-    scripts = manifestSchema.parse(JSON.parse(text)).scripts;
-  } catch {
-    return undefined; // too long to be read, or a broken manifest, which the package manager refuses, too
-  }
-  const code = scripts[name];
-  if (code === undefined) return undefined;
+  // The package manager, too, refuses a broken manifest. One that is too long is empty here.
+  const scripts = attempt(() => manifestSchema.parse(JSON.parse(text)).scripts);
+  const code = scripts?.[name];
+  if (scripts === undefined || code === undefined) return undefined;
   return { folder, before: scripts[`pre${name}`] ?? "", code, after: scripts[`post${name}`] ?? "" };
 }
 

@@ -2,8 +2,8 @@
  * Protected paths: files whose change can take over the editor, the agent, the shell or the repository. Creating,
  * editing, moving, deleting or linking one asks in every mode.
  */
-import { escapePattern } from "../platform/escape-pattern.ts";
 import { pathRules } from "../platform/paths.ts";
+import { matchesWildcards } from "../platform/wildcards.ts";
 import { type CommandScope, homeOf, partsBelow, placeOf } from "./command-scope.ts";
 import { foldName } from "./secret-paths.ts";
 
@@ -28,15 +28,9 @@ function named(reason: string, names: string): readonly (readonly [string, strin
 
 const FORGE_FOLDERS = new Set([".github", ".gitea", ".forgejo"]);
 const FORGE_PARTS: ReadonlyMap<string, string> = new Map([
-  ["workflows", "it is a CI workflow"],
-  ["actions", "it is a CI workflow"],
-  ["instructions", "agents read it as instructions"],
-  ["prompts", "agents read it as instructions"],
-  ["agents", "agents read it as instructions"],
-  ["chatmodes", "agents read it as instructions"],
-  ["skills", "agents read it as instructions"],
-  ["hooks", "agents run it as a hook"],
-  ["copilot-instructions.md", "agents read it as instructions"],
+  ...named("it is a CI workflow", "workflows actions"),
+  ...named("agents read it as instructions", "instructions prompts agents chatmodes skills copilot-instructions.md"),
+  ...named("agents run it as a hook", "hooks"),
 ]);
 
 const FILES: ReadonlyMap<string, string> = new Map([
@@ -80,8 +74,6 @@ export const PROTECTED_PATTERN = [
 export const TEMPLATE_PATTERN = "(^|/)\\.env[._-](example|sample|template|dist|defaults)$";
 /** Short names on NTFS, which git treats as `.git`. */
 const SHORT_GIT_NAME = /^\.?git~\d$/;
-/** A pattern with more pieces takes too long to match. */
-const MAX_PARTS = 20;
 /** A name that folding leaves unchanged and that is not a protected folder, because those start with a dot. */
 const ORDINARY = /^[a-z0-9_-]*$/;
 const WILDCARD = /[*?[\]]/;
@@ -115,15 +107,9 @@ export function protectedPatternReason(path: string, scope: CommandScope): strin
   const folder = path.slice(0, Math.max(slash, 1));
   const reason = protectedReason(`${folder}/x`, scope);
   if (reason !== undefined) return reason;
-  const parts = name
-    .toLowerCase()
-    .replace(/\[[^\]]*\]?/g, "?")
-    .replace(/[*?]*\*[*?]*/g, "*")
-    .split(/([*?])/);
-  if (parts.length > MAX_PARTS) return "the pattern is too long to be read";
-  const source = parts.map((part) => ({ "*": ".*", "?": "." })[part] ?? escapePattern(part)).join("");
-  const pattern = new RegExp(`^${source}$`);
-  return [...FILES].find(([file]) => !file.startsWith(".") && pattern.test(file))?.[1];
+  // Each sign stands for any text here: more names match.
+  const pattern = name.toLowerCase().replace(/\[[^\]]*\]?|\?/g, "*");
+  return [...FILES].find(([file]) => !file.startsWith(".") && matchesWildcards(pattern, file))?.[1];
 }
 
 function ownHomeReason(real: string, scope: CommandScope): string | undefined {

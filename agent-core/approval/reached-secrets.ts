@@ -51,7 +51,8 @@ export function secretsMatching(text: string, scope: CommandScope, filter?: Name
   return /\/(?:\*(?!\*)|\?)[^/]*$/.test(text) ? found.filter((path) => !/\/\.[^/]*$/.test(path)) : found;
 }
 
-function patternOf(text: string): RegExp {
+/** Pattern of a shell, or half-known path, as an expression. */
+export function patternOf(text: string): RegExp {
   const source = text.replace(/^\.\//, "").replace(/\*\*\/|\*+|\0|\?|\[[^\]/]*\]|[^*?[\0]+|\[/g, (piece) => {
     if (piece === "**/") return "(?:.*/)?";
     if (piece === UNKNOWN || piece.startsWith("**")) return ".*";

@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { TOOLCHAIN_VARIABLES } from "../host/terminals/command-environment.ts";
 import { type CommandScope, homeOf, partsBelow, placeOf } from "./command-scope.ts";
 import { outsideText } from "./protected-paths.ts";
+import { patternOf } from "./reached-secrets.ts";
 import { secretReason } from "./secret-paths.ts";
 
 /** Folders and files below the home that toolchains need; none of them holds keys. */
@@ -22,7 +23,7 @@ export const PRIVATE_CACHES: readonly string[] = [".cache", ".npm", ".yarn", ".l
 const SYSTEM = words("/bin /boot /dev /etc /lib /lib32 /lib64 /nix /opt /proc /run /sbin /snap /sys /usr /var /gnu");
 const SYSTEM_OF_MACOS = words("/Applications /Library /System /private/etc /private/var");
 /** Homes of other users, hidden in the sandbox together with the user's own. */
-export const HOMES: readonly string[] = ["/home", "/root", "/Users", "/mnt/c/Users"];
+const HOMES: readonly string[] = ["/home", "/var/home", "/root", "/Users", "/mnt/c/Users"];
 
 /**
  * Absolute paths of toolchains below the home: known ones, those of folders in PATH, and those that variables name. The
@@ -67,18 +68,30 @@ export function readPlace(
   const real = scope.resolvePath(path);
   const { kind } = placeOf(real, scope);
   if (kind === "workspace" || kind === "temp") return undefined;
-  if (isSystem(real) && !(kind === "home" && isSystem(homeOf(scope)))) return undefined; // a home may lie below `/var`
+  const homes = homesOf(scope);
+  const isInHome = homes.some((folder) => mayLieIn(folder, real));
+  if (isSystem(real) && !isInHome) return undefined; // a home may lie below `/var`
   const own = partsBelow(scope.resolvePath(scope.hermesHome), real);
   if (own !== undefined && isOwnOutput(own)) return undefined;
   const key = `${scope.home}\0${process.env["PATH"] ?? ""}`;
   const places = known.get(key) ?? toolchainPlaces(scope);
   known.set(key, places);
   if (places.some((place) => partsBelow(place, real) !== undefined)) return undefined;
-  const isHidden = kind === "home" || HOMES.some((homes) => partsBelow(homes, real) !== undefined);
-  return {
-    reason: isHidden ? "it is in a home folder, outside the workspace" : "it is outside the workspace",
-    isHidden,
-  };
+  // In the sandbox a pattern matches no home.
+  const isHidden = homes.some((folder) => partsBelow(folder, real) !== undefined);
+  return { reason: `it is ${isInHome ? "in a home folder, " : ""}outside the workspace`, isHidden };
+}
+
+/** Real folders that hold homes, and the user's own home. */
+export function homesOf(scope: CommandScope): readonly string[] {
+  return [...new Set([...HOMES, scope.home].map((path) => scope.resolvePath(path)))];
+}
+
+/** True for a path in `folder`, and for a pattern that may match one. */
+function mayLieIn(folder: string, path: string): boolean {
+  if (!/[*?[]/.test(path)) return partsBelow(folder, path) !== undefined;
+  const parts = path.split("/");
+  return folder.split("/").every((part, at) => patternOf(parts[at] ?? "").test(part));
 }
 
 /** Reason why a tool asks before it reads `path` (absolute): it is neither in the workspace nor temporary, nor our output. */

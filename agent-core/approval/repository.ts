@@ -5,6 +5,7 @@ import { gitLayoutSync, repositoryOf } from "../host/git-layout.ts";
 import { gitSettings, readGitSync, type ScopedSetting } from "../host/read-git.ts";
 import { entriesOf } from "../platform/paths.ts";
 import type { RemoteBranches } from "./command-effect.ts";
+import { areOfGitFolder } from "./git-folders.ts";
 
 /** True when git runs hooks in `folder` (absolute): installed ones, those of its settings, or those of a tool. */
 export function hasHooks(folder: string): boolean {
@@ -29,6 +30,22 @@ export function isOn(folder: string, key: string): boolean {
 
 /** Values of git that are true. */
 export const IS_ON = /^(?!(?:false|no|off|0+)$)/i;
+
+/** Settings by which git starts a program while it reads, changes or fetches. */
+const RUNS =
+  /^(?:core\.(?:fsmonitor|sshcommand|gitproxy|askpass|editor)|sequence\.editor|filter\..*\.(?:clean|smudge|process)|diff\.external|diff\..*\.(?:command|textconv)|merge\..*\.driver|interactive\.difffilter|gpg\.(?:.*\.)?program|trailer\..*\.(?:cmd|command)|credential\.(?:.*\.)?helper|remote\..*\.(?:vcs|uploadpack|receivepack))$/;
+/** Their values that start nothing, or a program of git's own. */
+const RUNS_NOTHING = /^(?:|true|false|git-lfs [\w %-]+|(?:store|cache|osxkeychain|libsecret|manager)(?: --?[\w=-]+)*)$/;
+
+/** Setting or hook by which the repository around `folder` itself starts a program, even when git only reads. */
+export function programOfRepository(folder: string): string | undefined {
+  const settings = gitSettings(folder)?.filter(({ scope }) => scope === "local" || scope === "worktree") ?? [];
+  const setting = settings.find(({ key, value }) => RUNS.test(key) && !RUNS_NOTHING.test(value));
+  if (setting !== undefined) return `its setting ${setting.key}`;
+  const layout = gitLayoutSync(folder);
+  const hook = layout && join(layout.common, "hooks", "post-index-change");
+  return hook !== undefined && existsSync(hook) ? "its hook post-index-change" : undefined;
+}
 
 /** Settings that git itself writes when it clones a repository, adds remotes, worktrees and submodules, and makes branches. */
 const PLAIN_SETTINGS =
@@ -74,7 +91,7 @@ export function followsBranches(folder: string, { remote, refs, pulls }: RemoteB
 export function isInBareRepository(folder: string, root: string): boolean {
   for (let at = folder; at.startsWith(root); at = dirname(at)) {
     if (existsSync(join(at, ".git"))) return false;
-    if (existsSync(join(at, "HEAD")) && existsSync(join(at, "config")) && existsSync(join(at, "objects"))) return true;
+    if (areOfGitFolder(entriesOf(at).map(({ name }) => name))) return true;
     if (dirname(at) === at) return false;
   }
   return false;

@@ -2,7 +2,7 @@
 import { lstat, readFile, readlink } from "node:fs/promises";
 import { withoutMark } from "../host/decode-file.ts";
 import type { DiskEntry, HostFiles } from "../host/host.ts";
-import { hasCode } from "../platform/errors.ts";
+import { attempt, hasCode } from "../platform/errors.ts";
 import type { FileState } from "../sessions/entry.ts";
 import { hashOf } from "./object-store.ts";
 
@@ -56,12 +56,8 @@ export function contentOf(found: DiskState): Buffer | undefined {
 /** Text without its byte order mark; undefined for bytes that are not UTF-8 text. */
 export function textOf(bytes: Buffer): string | undefined {
   if (bytes.includes(0)) return undefined;
-  try {
-    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-    return withoutMark(text);
-  } catch {
-    return undefined; // other encodings count as bytes
-  }
+  // Other encodings count as bytes.
+  return attempt(() => withoutMark(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes)));
 }
 
 export type ShownFile = {

@@ -1,5 +1,6 @@
 /** Sign-ins at providers: `auth.json` of the home, in the format of the original Hermes Agent. Values of others stay in it. */
 import * as z from "zod";
+import { attempt } from "../platform/errors.ts";
 import { parseJson } from "../platform/json.ts";
 import { withLock } from "../platform/locks/file-lock.ts";
 import { makeFolder } from "../platform/make-folder.ts";
@@ -62,9 +63,6 @@ function readProviders(home: string): Readonly<Record<string, unknown>> {
 }
 
 function readAll(home: string): z.infer<typeof fileSchema> | undefined {
-  try {
-    return fileSchema.safeParse(parseJson(readTextSync(accountFile(home)))).data;
-  } catch {
-    return undefined; // no file, or one that this user may not read: nobody is signed in
-  }
+  // Without a file, or with one that this user may not read, nobody is signed in.
+  return attempt(() => fileSchema.safeParse(parseJson(readTextSync(accountFile(home)))).data);
 }

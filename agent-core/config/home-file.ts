@@ -7,7 +7,7 @@ import { statSync } from "node:fs";
 import { open, realpath, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type * as z from "zod";
-import { hasCode, messageOf } from "../platform/errors.ts";
+import { attempt, hasCode, messageOf } from "../platform/errors.ts";
 import { parseJson } from "../platform/json.ts";
 import { withLock } from "../platform/locks/file-lock.ts";
 import { makeFolder } from "../platform/make-folder.ts";
@@ -196,10 +196,7 @@ async function changeFile(home: string, name: string, change: (text: string) => 
 
 /** Undefined when no file can be reached. Each write makes another inode, and a time alone is too coarse. */
 export function fileVersion(path: string): string | undefined {
-  try {
-    const stat = statSync(path, { bigint: true, throwIfNoEntry: false }); // an error takes ten times as long
-    return stat?.isFile() ? `${stat.ino}:${stat.mtimeNs}:${stat.size}` : undefined;
-  } catch {
-    return undefined; // a folder that this user may not enter
-  }
+  // An error takes ten times as long. One is left: a folder that this user may not enter.
+  const stat = attempt(() => statSync(path, { bigint: true, throwIfNoEntry: false }));
+  return stat?.isFile() ? `${stat.ino}:${stat.mtimeNs}:${stat.size}` : undefined;
 }

@@ -1,7 +1,7 @@
 /** Reads a text file without its byte order mark: UTF-8, or the encoding that its bytes show. Failures of file operations. */
 import { readFileSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { codeOf, hasCode, messageOf } from "../platform/errors.ts";
+import { attempt, codeOf, hasCode, messageOf } from "../platform/errors.ts";
 import type { FileFailure } from "./host.ts";
 
 /** Larger files must be searched, or read by a command. Bytes. */
@@ -73,12 +73,9 @@ export async function decodeAny(path: string, bytes: Buffer): Promise<DecodedFil
 
 function decodeUtf8(bytes: Buffer): DecodedFile | undefined {
   const hasMark = bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
-  try {
-    const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-    return { ok: true, text: decoder.decode(hasMark ? bytes.subarray(BYTE_ORDER_MARK.length) : bytes), hasMark };
-  } catch {
-    return undefined;
-  }
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  const text = attempt(() => decoder.decode(hasMark ? bytes.subarray(BYTE_ORDER_MARK.length) : bytes));
+  return text === undefined ? undefined : { ok: true, text, hasMark };
 }
 
 /** The bytes of a text in the encoding of a file. Rejects with an Error when it has characters that the encoding lacks. */

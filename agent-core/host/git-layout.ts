@@ -1,6 +1,8 @@
 /** Layout of the repository around a folder, as git itself finds it: linked worktrees, submodules, bare repositories. */
-import { existsSync, readFileSync, realpathSync } from "node:fs";
+
+import { readFileSync, realpathSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { attempt } from "../platform/errors.ts";
 import { statOf } from "../platform/paths.ts";
 import { type GitFolders, type GitResult, runGit, runGitSync } from "./run-git.ts";
 
@@ -12,25 +14,35 @@ export type GitLayout = GitFolders & {
   readonly isMutual: boolean;
 };
 
-/** Folder above `folder`, or itself, with a `.git`. Starting git for the answer that there is none takes 10 ms. */
-export function repositoryOf(folder: string): string | undefined {
+/**
+ * Nearest folder from `folder` upwards with a `.git`, below `home` where one is given. Starting git for the answer that
+ * there is none takes 10 ms.
+ */
+export function repositoryOf(folder: string, home?: string): string | undefined {
   const above = dirname(folder);
-  if (existsSync(join(folder, ".git"))) return folder;
-  return above === folder ? undefined : repositoryOf(above);
+  if (folder === home || above === folder) return undefined;
+  return statOf(join(folder, ".git")) === undefined ? repositoryOf(above, home) : folder;
 }
 
-/** Branch that git has in `folder`, read without starting git. Undefined without one, and for a detached head. */
+/** The checked out branch or commit, read without starting git; undefined without a repository. */
+export function headOf(folder: string): string | undefined {
+  const place = repositoryOf(folder);
+  if (place === undefined) return undefined;
+  const named = join(place, ".git");
+  const isFolder = statOf(named)?.isDirectory() === true;
+  const link = attempt(() =>
+    isFolder
+      ? named
+      : readFileSync(named, "utf8")
+          .replace(/^gitdir: /, "")
+          .trim(),
+  );
+  return link && attempt(() => readFileSync(join(resolve(place, link), "HEAD"), "utf8").trim());
+}
+
+/** Branch that git has in `folder`; undefined without one, and for a detached head. */
 export function branchIn(folder: string): string | undefined {
-  try {
-    const place = repositoryOf(folder);
-    if (place === undefined) return undefined;
-    const named = join(place, ".git");
-    const link = statOf(named)?.isDirectory() === true ? "." : readFileSync(named, "utf8").replace(/^gitdir: /, "");
-    const own = link === "." ? named : resolve(place, link.trim());
-    return /^ref: refs\/heads\/(.+)$/m.exec(readFileSync(join(own, "HEAD"), "utf8"))?.[1];
-  } catch {
-    return undefined;
-  }
+  return /^ref: refs\/heads\/(.+)$/.exec(headOf(folder) ?? "")?.[1];
 }
 
 type Known = { readonly layout: GitLayout; readonly state: string };
@@ -72,26 +84,22 @@ function keep(place: string, result: GitResult): GitLayout | undefined {
 
 function readLayout(place: string, { stdout }: GitResult): GitLayout | undefined {
   const [own = "", common = "", top = ""] = stdout.toString().split("\n");
-  try {
-    const real = (path: string): string => realpathSync(resolve(place, path));
-    if (own === "" || common === "") return undefined;
+  const real = (path: string): string => realpathSync(resolve(place, path));
+  if (own === "" || common === "") return undefined;
+  // A folder may have gone away meanwhile.
+  return attempt(() => {
     const folders = { own: real(own), common: real(common), top: top === "" ? undefined : real(top) };
     return { ...folders, isMutual: isMutual(folders) };
-  } catch {
-    return undefined; // a folder went away meanwhile
-  }
+  });
 }
 
 /** A worktree's folder in the repository names the worktree; a submodule's settings name its work tree. */
 function isMutual({ top, own, common }: GitFolders): boolean {
   if (own === common) return top === undefined || join(top, ".git") === own || namesWorkTree(own, top);
   if (top === undefined || dirname(own) !== join(common, "worktrees")) return false;
-  try {
-    const back = resolve(own, readFileSync(join(own, "gitdir"), "utf8").trim());
-    return realpathSync(dirname(back)) === top;
-  } catch {
-    return false; // the repository does not list it
-  }
+  // Otherwise the repository does not list it.
+  const back = attempt(() => resolve(own, readFileSync(join(own, "gitdir"), "utf8").trim()));
+  return back !== undefined && attempt(() => realpathSync(dirname(back))) === top;
 }
 
 function namesWorkTree(own: string, top: string): boolean {

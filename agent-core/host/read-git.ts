@@ -1,7 +1,6 @@
 /** Reads repositories by the user's git. Never writes to one, and never runs a program of it. */
-import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
-import { dirname, isAbsolute, join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { statOf } from "../platform/paths.ts";
 import { type GitLayout, gitLayout, gitLayoutSync } from "./git-layout.ts";
 import { type GitResult, type GitSetting, runGit, runGitScriptSync, runGitSync } from "./run-git.ts";
@@ -127,17 +126,6 @@ function withoutPrograms(settings: readonly ScopedSetting[] | undefined): readon
     [key, ""],
     ...(key.startsWith("filter.") ? [[key.replace(/[^.]+$/, "required"), "false"] as const] : []),
   ]);
-}
-
-/** The checked out commit or branch, without starting git. Rejects with the system's error. */
-export async function checkedOut(
-  root: string,
-): Promise<{ readonly branch: string | undefined; readonly commit: string }> {
-  const pointer = await readFile(join(root, ".git"), "utf8").catch(() => "");
-  const [, folder = ".git"] = /^gitdir: (.+)/.exec(pointer) ?? []; // a work tree has its HEAD elsewhere
-  const head = await readFile(join(isAbsolute(folder) ? folder : join(root, folder), "HEAD"), "utf8");
-  const [, branch] = /^ref: refs\/heads\/(.+)/.exec(head) ?? [];
-  return { branch, commit: head.trim() };
 }
 
 /** The status of a large work tree may take seconds. Nobody waits that long for it. */

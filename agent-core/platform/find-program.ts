@@ -1,5 +1,6 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
+import { attempt } from "./errors.ts";
 
 /**
  * Absolute path of the first executable file with this name on `path` (default: PATH). Relative folders are ignored, because
@@ -30,10 +31,5 @@ export function commandWords(line: string): readonly string[] {
 
 /** True for an executable file. */
 export function canRun(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
-  } catch {
-    return false; // missing, or not executable
-  }
+  return attempt(() => accessSync(path, constants.X_OK) ?? statSync(path).isFile()) === true;
 }

@@ -1,18 +1,15 @@
 /** Text of files that people write with any editor: UTF-8 or UTF-16, with or without a byte order mark. */
 import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
+import { attempt } from "./errors.ts";
 
 /** Encodings of UTF-16 by their byte order marks, in hexadecimal. PowerShell writes the first one. */
 const MARKS: Readonly<Record<string, string>> = { fffe: "utf-16le", feff: "utf-16be" };
 
 /** Text without its byte order mark; undefined for bytes that are no text. */
 export function decodeText(bytes: Uint8Array): string | undefined {
-  try {
-    const text = decoderOf(bytes, true).decode(bytes);
-    return text.includes("\0") ? undefined : text;
-  } catch {
-    return undefined;
-  }
+  const text = attempt(() => decoderOf(bytes, true).decode(bytes));
+  return text?.includes("\0") ? undefined : text;
 }
 
 /** Text without its byte order mark; U+FFFD stands for bytes that are no text. */

@@ -3,9 +3,9 @@
  * Nothing of it is read before the user trusts the workspace.
  */
 import { join } from "node:path";
-import { repositoryOf } from "../host/git-layout.ts";
+import { branchIn, headOf, repositoryOf } from "../host/git-layout.ts";
 import type { Host } from "../host/host.ts";
-import { changedFiles, checkedOut } from "../host/read-git.ts";
+import { changedFiles } from "../host/read-git.ts";
 import { Deadline } from "../platform/deadline.ts";
 import { pathBelow } from "../platform/paths.ts";
 import { visibleText } from "../platform/visible-text.ts";
@@ -55,7 +55,7 @@ export class Surroundings {
     if (!trusted() || performance.now() - this.#begunAt < FRESH_MS) return;
     this.#begunAt = performance.now();
     const root = repositoryOf(cwd);
-    const branch = this.#gather("branch", root === undefined ? undefined : branchText(root));
+    const branch = this.#gather("branch", root === undefined ? undefined : Promise.resolve(branchText(root)));
     const known = Promise.all([branch, this.#gather("layout", layoutText(cwd, files))]);
     // Starting a process blocks this one for some milliseconds, so it comes last.
     this.#gathering = known.then(() => this.#gather("changes", root === undefined ? undefined : changesText(root)));
@@ -81,9 +81,9 @@ export class Surroundings {
   }
 }
 
-async function branchText(root: string): Promise<string> {
-  const { branch, commit } = await checkedOut(root);
-  return branch === undefined ? `none, at ${commit.slice(0, 8)}` : shownName(branch);
+function branchText(root: string): string | undefined {
+  const branch = branchIn(root);
+  return branch === undefined ? headOf(root)?.replace(/^(.{8}).*/s, "none, at $1") : shownName(branch);
 }
 
 async function changesText(root: string): Promise<string | undefined> {

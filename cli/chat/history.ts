@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { attempt } from "../../agent-core/platform/errors.ts";
 import { parseJson } from "../../agent-core/platform/json.ts";
 
 /** More are dropped at the next start. */
@@ -44,12 +45,6 @@ function line(prompt: string): string {
 }
 
 function read(file: string): string[] {
-  try {
-    return readFileSync(file, "utf8")
-      .split("\n")
-      .map(parseJson)
-      .filter((prompt) => typeof prompt === "string"); // a line may be torn
-  } catch {
-    return [];
-  }
+  const lines = attempt(() => readFileSync(file, "utf8"))?.split("\n") ?? [];
+  return lines.map(parseJson).filter((prompt) => typeof prompt === "string"); // a line may be torn
 }

@@ -13,11 +13,10 @@ import {
 } from "../command-effect.ts";
 import { type Arg, isKnown, knownArg, shown } from "../shell/arg.ts";
 import { has, valuesOf } from "./options.ts";
-import { script as packageScript } from "./project-tools.ts";
+import { script as packageScript, projectTools } from "./project-tools.ts";
 import { lineOf, type Rule, ruleTable } from "./rule.ts";
 
-const PYTHON_MODULES =
-  /^(?:pytest|unittest|tox|nox|mypy|ruff|black|isort|flake8|pylint|pyright|coverage|compileall|py_compile|json\.tool|build|sphinx|mkdocs|django)$/;
+const PYTHON_MODULES = /^(?:unittest|compileall|py_compile|json\.tool|build|sphinx|django)$/;
 
 function module([name, ...rest]: readonly Arg[]): readonly CommandEffect[] {
   if (!name || !isKnown(name)) return [opaque("Runs a Python module that is not known before it runs")];
@@ -25,12 +24,13 @@ function module([name, ...rest]: readonly Arg[]): readonly CommandEffect[] {
   if (/^(?:venv|virtualenv)$/.test(name.text))
     return [CHANGE, ...writes(rest.filter(({ text }) => !text.startsWith("-")))];
   if (name.text === "http.server") return [askForCode("Serves this folder to the network")];
+  if (projectTools.has(name.text)) return [{ kind: "command", words: [name, ...rest] }];
   if (PYTHON_MODULES.test(name.text)) return [project(rest)];
   return [askForCode(`Runs the Python module ${name.text}`, "prefix")];
 }
 
 /** Perl, Ruby and PHP run code that stands in a text in double quotes. */
-const PRINTS = /^\s*(?:print|console\.log)\((?:'[^"'\\]*'|"[^"'\\#$@`]*"|[\d\s+*/.-]*)\);?\s*$/;
+const PRINTS = /^\s*(?:(?:print|console\.log)\((?:'[^"'\\]*'|"[^"'\\#$@`]*"|[\d\s+*/.-]*)\);?|[\d\s+*/.-]+)\s*$/;
 /** Code that loads a package and prints its version, and no other value. */
 const PRINTS_VERSION =
   /^(?:(?:import|from [\w.]+ import) [\w., ]+; ?)+print\([\w.]+\.(?:__version__|__file__|version|version_info|executable|prefix|platform)\)$|^(?:console\.log\()?(?:process\.(?:versions?|platform|arch)(?:\.\w+)?|require\((["'])(?:\.\/package\.json|[\w@][\w@/-]*(?:\/package\.json)?)\1\)\.(?:name|version))\)?;?$/;
@@ -53,7 +53,7 @@ function plainCall(name: string, args: readonly Arg[]): readonly CommandEffect[]
   if (FRONT.test(lineOf([knownArg(name), ...args]))) return [project(args)];
   const code = /^(?:\S+ -[ce]|node(?:js)? -p)$/.test(line) && rest.length === 0 ? (second?.text ?? "") : "";
   if (PRINTS_VERSION.test(code)) return [project([])];
-  return PRINTS.test(code) ? [] : undefined;
+  return PRINTS.test(/^(?:py|node)/.test(name) ? code.replace(/[#$@`]/g, "") : code) ? [] : undefined;
 }
 
 /** The code, or the script, is not read. */
@@ -132,7 +132,9 @@ function scripted(grammar: Pick<Rule, "short" | "long" | "posix">, isPlain: (scr
       const files = valuesOf(options, "f", "file");
       const isFirst = given.length === 0 && files.length === 0;
       const inputs = (isFirst ? options.operands.slice(1) : options.operands).filter(({ text }) => !/^\w+=/.test(text));
-      const scripts = isFirst ? options.operands.slice(0, 1) : given;
+      // Some versions of sed take an empty word after `-i` for the end of the backup's name.
+      const first = options.operands[0]?.text === "" && has(options, "i") ? 2 : 1;
+      const scripts = isFirst ? options.operands.slice(0, first) : given;
       const isOdd = (each: Arg) => !isKnown(each) || each.splits || !isPlain(each.text);
       // A backup with a slash in its name lies in another folder.
       const backups = valuesOf(options, "i", "in-place").filter(({ text }) => !/^[\w.~-]*$/.test(text));
@@ -165,7 +167,7 @@ const PIECE = new RegExp(PIECES.join("|"), "y");
 const MAX_SCRIPT = 1000;
 
 function isPlainSed(text: string): boolean {
-  if (text.length > MAX_SCRIPT || text === "") return false;
+  if (text.length > MAX_SCRIPT) return false;
   for (let at = 0; at < text.length; at = PIECE.lastIndex) {
     PIECE.lastIndex = at;
     if (!PIECE.test(text)) return false;

@@ -130,10 +130,8 @@ const submodule: Effects = ({ args }, { operands: [action, ...rest] }) => {
   return [OUTSIDE, runs, ...(action.text === "foreach" ? [{ kind: "shell", code } as const] : [])];
 };
 
-const remote: Effects = ({ args }, { operands: [first] }) =>
-  first === undefined || first.text === "get-url"
-    ? []
-    : [OUTSIDE, ask(`Runs git remote ${args.slice(0, 3).map(shown).join(" ")}, which changes where git fetches from`)];
+const remote: Effects = (call, { operands: [first = knownArg("get-url")] }) =>
+  first.text === "get-url" ? [] : [OUTSIDE, ask(`Runs ${lineOf(call)}, which changes where git fetches from`)];
 
 const says = (args: readonly Arg[], ...words: readonly string[]): boolean =>
   args.some(({ text }) => words.includes(text));
@@ -142,10 +140,6 @@ const forFolder: Effects = (_, options) => [
   ...writes(options.operands.slice(-1)),
   ...(has(options, "separate-git-dir") ? [ask("Puts a repository into another folder")] : []),
 ];
-const asksOutside = (does: string, ...more: readonly CommandEffect[]): Rule => ({
-  ...changes(),
-  does: [OUTSIDE, ask(`Runs {line}, which ${does}`), ...more],
-});
 
 const commands = ruleTable({
   ...readingCommands,
@@ -166,7 +160,7 @@ const commands = ruleTable({
   stash: changes(stash),
   config: changes(config, { "f: file= blob=": "read" }),
   "fetch pull ls-remote": changes(fetch),
-  push: asksOutside("sends commits to another repository"),
+  push: { ...changes(), does: [OUTSIDE, ask("Runs {line}, which sends commits to another repository")] },
   clean: changes((call, options) =>
     has(options, "n", "dry-run") && !has(options, "f", "force")
       ? []

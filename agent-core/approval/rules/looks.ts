@@ -46,25 +46,18 @@ size | Adoxt | format= totals common
 javap | cplsv |
 `;
 
-/** The same for programs that print facts about the system, the time or their arguments. */
+/** The same for programs that print facts about the system; a few options of them open files or change something. */
 const STATE_READERS = `
-free | bkmghltvs:c:wV | bytes kilo mega giga tera peta kibi mebi gibi tebi pebi human si lohi total committed seconds= count= wide
-uptime | phsV | pretty since
-nproc |  | all ignore=
-uname | asnrvmpio | all kernel-name nodename kernel-release kernel-version machine processor hardware-platform operating-system
-id | aZgGnruzAFPp | context group groups name real user zero
-who w | abdHlmpqrstTwuh | all boot dead heading ips login lookup process count runlevel short time mesg users message writable
-whoami arch logname hostid tty pwd true false yes sleep reset clear users groups | LP | 
-pgrep | d:lavwcfg:G:inoO:P:s:t:u:U:xF:Lr:AhV | delimiter= list-name list-full inverse lightweight count full pgroup= group= ignore-case newest oldest older= parent= session= terminal= euid= uid= exact pidfile= logpidfile runstates= ignore-ancestors cgroup= ns= nslist=
-ps | aAdeEfFgGhHjlLMmNnOoprsStTuUvVwwxXZyk:q:C: | sort= forest format= pid= ppid= user= group= no-headers headers cols= columns= width= rows= tty= deselect info quick-pid= context cumulative sid=
 lsof | aAbcCdeEfFgi::KlLMnNoOpPqQrRs::tTuUvVwxXz: |
+pgrep | d:lavwcfg:G:inoO:P:s:t:u:U:xF:Lr:AhV | delimiter= list-name list-full inverse lightweight count full pgroup= group= ignore-case newest oldest older= parent= session= terminal= euid= uid= exact pidfile= logpidfile runstates= ignore-ancestors cgroup= ns= nslist=
 ss | nalremopiusbtxw460hHOMSEzZNKf:A: | numeric resolve all listening options extended memory processes info summary ipv4 ipv6 tcp udp unix family= query= no-header oneline
-which whereis type | aspvfPtb | all skip-alias skip-functions
-netstat | rigsMvWnNepoclaFCZtux46bfI: | route interfaces groups statistics wide numeric numeric-hosts numeric-ports extend programs listening all
-printenv | 0 | null
 top | bn:d:u:p:cHio: |
 journalctl | u:n:fbkp:S:U:eo:rxqg: | unit= lines= follow boot=? priority= since= until= no-pager output= reverse dmesg grep= user quiet
 `;
+
+/** Programs that print facts, whatever their options and operands: none opens a file, starts a program or changes something. */
+const PRINTERS =
+  "echo printf expr test [ seq basename dirname true false free uptime nproc uname id who w whoami arch logname hostid tty pwd yes sleep reset clear users groups ps which whereis type netstat printenv locale lscpu lsblk vmstat iostat";
 
 /** Every word may be a path: operands, values behind `=`, and values attached to a letter (`-f/etc/shadow`). */
 const readAll = ({ name, args }: Call, { operands }: Options): readonly CommandEffect[] => {
@@ -127,8 +120,6 @@ function pathsIn(arg: Arg): readonly Arg[] {
   return /^-\w[/~.]/.test(arg.text) ? [afterPrefix(arg, 2)] : [];
 }
 
-const PRINTERS = "echo printf expr test [ seq basename dirname true false";
-
 const fileReaders = linesOf(FILE_READERS);
 const stateReaders = linesOf(STATE_READERS);
 
@@ -170,7 +161,7 @@ export const textFilters: ReadonlySet<string> = new Set(
 export const readers: ReadonlyMap<string, Program> = ruleTable({
   ...readerRules(fileReaders, readAll),
   ...readerRules(stateReaders, () => []),
-  [PRINTERS]: { operandLike: /^/ },
+  [PRINTERS]: { operandLike: /^/, unlisted: [] },
   base64: {
     short: "dDibw:",
     long: "decode ignore-garbage wrap=",

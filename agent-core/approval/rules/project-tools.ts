@@ -35,12 +35,13 @@ function steering(name: string, args: readonly Arg[]): readonly CommandEffect[] 
 /** A tool that runs code or settings of the project. */
 const tool: Program = ({ name, args }) => [project(args), ...steering(name, args)];
 
-/** A task runner: some tasks reach beyond the project. */
-const tasks: Program = (call) => {
+/** A task runner, and a program of the project's own: some tasks reach beyond the project. */
+export const tasks: Program = (call) => {
   // Plugins of Maven that the project need not name, and its runner of programs.
   const plugin = call.name.startsWith("mvn") ? /^(?:[\w-]+\.[\w.-]+:[\w.-]+:|exec:exec)/ : /^(?!)/;
-  const far = call.args.find(({ text }) => !text.startsWith("-") && (FAR.test(text) || plugin.test(text)));
-  return far ? [...tool(call), ...leaves(call.name, far.text)] : tool(call);
+  const words = [call.name, ...call.args.map(({ text }) => text)];
+  const far = words.find((word) => !word.startsWith("-") && (FAR.test(word) || plugin.test(word)));
+  return far ? [...tool(call), ...leaves(call.name, far)] : tool(call);
 };
 
 const compiler: Program = (call) => {
@@ -123,7 +124,7 @@ function restOf(name: string, args: readonly Arg[]): readonly CommandEffect[] {
   const [first, ...rest] = at < 0 ? [] : args.slice(at);
   if (first === undefined) return [];
   if (first.text.startsWith("-")) return [opaque(`Runs ${name} with ${shown(first)}, an option that is not known`)];
-  return [{ kind: "command", words: [first, ...rest] }];
+  return [{ kind: "command", words: [first, ...rest], own: "missing" }];
 }
 
 const FOLDER = /^(?:--(?:prefix|cwd|dir)|-C)(?:=|$)/;
@@ -155,7 +156,8 @@ function verbEffects(call: Call, verb: Arg, { rest, folder }: ScriptCall): reado
   // `yarn npm audit`, `yarn global list`
   if (/^(?:npm|global)$/.test(verb.text) && LOOKS.has(rest[0]?.text ?? "")) return [CHANGE];
   if (SETTINGS.test(line) || (LOOKS.has(verb.text) && !/^audit fix/.test(line))) return [CHANGE];
-  if (/^(?:exec|x)$/.test(verb.text)) return npx({ ...call, args: rest });
+  if (/^npm (?:exec|x)$|^bun x$/.test(`${name} ${verb.text}`)) return npx({ ...call, args: rest });
+  if (/^(?:exec|x)$/.test(verb.text)) return [CHANGE, ...restOf(name, rest)];
   if (/^(?:run|run-script|rum|urn)$/.test(verb.text)) {
     const at = rest.findIndex(({ text }) => !text.startsWith("-"));
     // Without a script of this name it runs the words after it.
@@ -188,16 +190,22 @@ export function script(name: string, arg: Arg | undefined, { rest, folder }: Scr
   return [CHANGE, ...far, { kind: "script", source, positional, otherwise: [project(rest)] }];
 }
 
+/** The program of a package. One whose version is given may not be the one that is installed. */
 function npx({ args }: Call): readonly CommandEffect[] {
   const [runs] = restOf("npx", args);
   if (runs?.kind !== "command") return runs ? [runs] : [];
   const [first = knownArg(""), ...rest] = runs.words;
   if (!isKnown(first)) return [opaque("Runs a package that is not known before it runs")];
-  // The version behind the name chooses no other program.
-  const named = { ...first, text: first.text.replace(/(?<=.)@[^/@]*$/, "") };
-  const command: CommandEffect = { kind: "command", words: [named, ...rest] };
-  if (projectTools.has(first.text)) return [project([]), command];
-  return [ask(`Runs the package ${shown(first)}, which may be downloaded first`, "prefix"), NETWORK, command];
+  const name = first.text.replace(/(?<=.)@[^/@]*$/, "");
+  const words = [{ ...first, text: name }, ...rest];
+  return name === first.text ? [{ kind: "command", words, own: "installed" }] : downloads(name, words);
+}
+
+/** Runs a program of a package that is not installed. In the sandbox a tool of projects fails without the network. */
+export function downloads(name: string, words: readonly Arg[]): readonly CommandEffect[] {
+  const reason = `Runs the package ${shown(name)}, which may be downloaded first`;
+  const asks = projectTools.has(name) ? [askForCode(reason, "prefix")] : [ask(reason, "prefix"), NETWORK];
+  return [...asks, { kind: "command", words }];
 }
 
 const PIP = "list show freeze check help index debug inspect hash";

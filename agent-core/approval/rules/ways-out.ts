@@ -151,7 +151,6 @@ const helm = way({
 });
 
 const RENDERS = askForCode("Renders a chart, which may come from elsewhere or run programs", "prefix");
-const rendersChart: Program = ({ args }) => [project(args), RENDERS];
 
 const copies = always("network", "copies whole folders");
 
@@ -176,7 +175,7 @@ export const waysOut: ReadonlyMap<string, Program> = ruleTable({
     does: "may change a cluster or show its secrets",
   }),
   /** A chart of the workspace is rendered or checked without a cluster; options may name another chart, or a program. */
-  helm: byLine([/^(?:template|lint)(?: |$)/, rendersChart], [/^/, helm]),
+  helm: byLine([/^(?:template|lint)(?: |$)/, ({ args }) => [project(args), RENDERS]], [/^/, helm]),
   "gh glab": byLine([API, [OUTSIDE, LOOK]], [/^/, forge]),
   "aws gcloud az doctl": always("outside", "works on a cloud account"),
   "psql mysql mariadb redis-cli mongosh mongo clickhouse-client dropdb dropuser createdb mysqladmin pg_dump mysqldump":

@@ -2,7 +2,7 @@
 import { basename } from "node:path";
 import { catastrophicReason } from "../catastrophic-paths.ts";
 import type { Call, CommandEffect } from "../command-effect.ts";
-import { heldBackWord, judgePath, type PathJudge, piecesOf } from "../judge-path.ts";
+import { heldBackWords, judgePath, type PathJudge, piecesOf } from "../judge-path.ts";
 import { isHiddenFolder } from "../read-places.ts";
 import { isSecretName } from "../secret-paths.ts";
 import { type Arg, knownArg, shown } from "./arg.ts";
@@ -73,7 +73,7 @@ function isSilent({ name, args }: Call, at: number, { runsCode, opensHome }: Fac
 function judgeNamed(name: string, words: readonly Arg[], { described, runsCode }: Facts, judge: PathJudge): void {
   const inCode = new Set(runsCode ? (words[0]?.text ?? "").split(/[^\w.\-/~]+/) : []);
   const named = [...[...inCode].map(knownArg), ...words];
-  const held = runsCode ? heldBackWord(named, judge) : undefined;
+  const [held] = runsCode ? heldBackWords(named, judge) : [];
   if (held)
     judge.record.askUnknown(`Runs code with ${name} that names ${shown(held)}, which asks before it is changed`);
   for (const path of named)

@@ -1,12 +1,13 @@
 /** Walk through one simple command: its words, variables, redirections, and the effects of its program. */
 import { join } from "node:path";
 import type { Assignment, Command, Redirect, Redirection, Word } from "unbash";
+import { repositoryOf } from "../../host/git-layout.ts";
 import { pathBelow } from "../../platform/paths.ts";
 import { askForCode, type Call, CHANGE, type CommandEffect, type Input, type Program } from "../command-effect.ts";
 import { homeOf, placeOf } from "../command-scope.ts";
-import { foreignParts, linkedParts, repositoryOf } from "../git-folders.ts";
+import { foreignParts, linkedParts } from "../git-folders.ts";
 import { filesChangedBy } from "../git-guard.ts";
-import { isInBareRepository } from "../repository.ts";
+import { isInBareRepository, programOfRepository } from "../repository.ts";
 import { codePrograms } from "../rules/code.ts";
 import { filePrograms } from "../rules/files.ts";
 import { gits } from "../rules/git-rules.ts";
@@ -28,7 +29,7 @@ const MAX_ROUNDS = 3;
 
 const tables = [readers, filePrograms, gits, codePrograms, projectTools, packageManagers, waysOut, machinePrograms];
 /** Every known program by name. */
-const programs: ReadonlyMap<string, Program> = new Map([...tables, wrappers].flatMap((table) => [...table]));
+export const rules: ReadonlyMap<string, Program> = new Map([...tables, wrappers].flatMap((table) => [...table]));
 
 export function walkCommand(node: Command, setting: Setting, walk: Walk): Output {
   walk.record.countStep();
@@ -159,7 +160,7 @@ function callFunction(call: Call, setting: Setting, walk: Walk): Output {
 /** Walks a call of a program, which is no built-in and no function of the shell. */
 export function walkProgram(call: Call, setting: Setting, walk: Walk): Output {
   const { name, trusted, isOfProject } = locate(call.name);
-  const program = programs.get(name);
+  const program = rules.get(name);
   if (isDecodingText({ ...call, name })) walk.record.markDecoding();
   // The file may hold anything, whatever its name promises.
   if (isOfProject) walk.record.markProject();
@@ -203,6 +204,9 @@ function checkRepository({ state }: Setting, { scope, record }: Walk): void {
   const foreign = tops.flatMap((top) => (top === undefined ? [] : foreignParts(top, scope)));
   if (foreign.length > 0) record.needs("outside");
   record.noteSecrets(foreign, "history");
+  const program = state.cwds?.map(programOfRepository).find((found) => found !== undefined);
+  if (program !== undefined)
+    record.askForCode(`git starts a program of this repository, which ${program} names`, "prefix");
   const bare = state.cwds?.find((cwd) =>
     isInBareRepository(scope.resolvePath(cwd), scope.resolvePath(scope.roots[0] ?? scope.cwd)),
   );

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import type { Database, SqlValue } from "sql.js";
 import * as z from "zod";
 import type { ContentPart, Message, ToolCall } from "../../messages/message.ts";
+import { attempt } from "../../platform/errors.ts";
 import { oneLine } from "../../platform/one-line.ts";
 import { redact } from "../../providers/redact.ts";
 import type { EntryOf } from "../entry.ts";
@@ -163,11 +164,8 @@ function configOf(row: SessionRow): z.infer<typeof config> {
 
 /** Undefined when `json` does not parse or does not fit the schema. */
 function parsed<Value>(json: string, schema: z.ZodType<Value>): Value | undefined {
-  try {
-    return schema.safeParse(JSON.parse(json)).data;
-  } catch {
-    return undefined; // not JSON: handled like a missing value
-  }
+  // Text that is not JSON counts as a missing value.
+  return attempt(() => schema.safeParse(JSON.parse(json)).data);
 }
 
 /** Columns differ between versions of `state.db`. Missing ones read as null. */

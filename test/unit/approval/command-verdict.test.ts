@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import type { CommandScope } from "../../../agent-core/approval/command-scope.ts";
 import { judgeCommand } from "../../../agent-core/approval/command-verdict.ts";
-import { resolvePath } from "../../../agent-core/platform/paths.ts";
 import { rounds } from "../../support/scale.ts";
 import { readCorpus } from "./support/corpus.ts";
+import { withPackages } from "./support/packages.ts";
 import { seeded } from "./support/random.ts";
 import { disguised, quoted } from "./support/scripts.ts";
 
@@ -13,7 +13,7 @@ const scope: CommandScope = {
   roots: ["/project/p"],
   home,
   hermesHome: `${home}/.hermes`,
-  resolvePath,
+  resolvePath: withPackages("/project/p"),
 };
 const ROUNDS = rounds(2_000, 600);
 const CORPORA = ["everyday", "dangerous", "risky", "obfuscated", "decoded", "pairs"];

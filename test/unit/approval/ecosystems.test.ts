@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Grants } from "../../../agent-core/approval/grants.ts";
 import { decide } from "../../../agent-core/approval/policy.ts";
-import { resolvePath } from "../../../agent-core/platform/paths.ts";
+import { withPackages } from "./support/packages.ts";
 
 type Line = { readonly command: string; readonly needsGrant: boolean };
 
@@ -33,7 +33,7 @@ function expanded(line: string): readonly string[] {
 /** Commands that ask although they are harmless, or although an earlier answer granted them. */
 function needless(lines: readonly Line[], root: string, sandbox = false): readonly string[] {
   const home = "/home/someone";
-  const scope = { cwd: root, roots: [root], home, hermesHome: `${home}/.hermes`, resolvePath };
+  const scope = { cwd: root, roots: [root], home, hermesHome: `${home}/.hermes`, resolvePath: withPackages(root) };
   const grants = new Grants(join(mkdtempSync(join(tmpdir(), "hermes-everyday-")), "grants.json"), () => undefined);
   const asks = ({ command }: Line) => {
     const context = { mode: "code", scope, trusted: true, grants, sandbox } as const;

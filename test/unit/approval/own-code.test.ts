@@ -4,15 +4,22 @@ import { join, resolve } from "node:path";
 import { expect, test } from "vitest";
 import { Grants } from "../../../agent-core/approval/grants.ts";
 import { decide } from "../../../agent-core/approval/policy.ts";
-import { resolvePath } from "../../../agent-core/platform/paths.ts";
+import { withPackages } from "./support/packages.ts";
 
+const scopeOf = (root: string) => ({
+  cwd: root,
+  roots: [root],
+  home: "/home/someone",
+  hermesHome: "/home/someone/.hermes",
+  resolvePath: withPackages(root),
+});
 const newGrants = (): Grants => new Grants(mkdtempSync(join(tmpdir(), "hermes-grants-")), () => undefined);
 
 test("code that the agent wrote asks once in a workspace before it runs; what it does not run does not", () => {
   const root = realpathSync(mkdtempSync(join(tmpdir(), "hermes-own-code-")));
   const grants = newGrants();
   const written = new Set<string>();
-  const scope = { cwd: root, roots: [root], home: "/home/someone", hermesHome: "/home/someone/.hermes", resolvePath };
+  const scope = scopeOf(root);
   const context = { mode: "code", scope, trusted: true, grants, written } as const;
   const run = (command: string) => decide({ kind: "command", command, cwd: root }, context);
   // Words that name files are no changes of the agent.
@@ -47,7 +54,7 @@ test.each([
 ])("a tool of the project asks before it runs what the agent wrote, also elsewhere: %s", (command, path) => {
   const root = realpathSync(mkdtempSync(join(tmpdir(), "hermes-own-code-")));
   const written = new Set<string>();
-  const scope = { cwd: root, roots: [root], home: "/home/someone", hermesHome: "/home/someone/.hermes", resolvePath };
+  const scope = scopeOf(root);
   const context = { mode: "code", scope, trusted: true, grants: newGrants(), written } as const;
   const kind = () => decide({ kind: "command", command, cwd: root }, context).kind;
   const before = kind();
@@ -63,7 +70,7 @@ test.each([
 ])("a tool of the project does not ask for files elsewhere that it does not read: %s", (command) => {
   const root = realpathSync(mkdtempSync(join(tmpdir(), "hermes-own-code-")));
   const written = new Set(["out.txt", "test.txt", "msg.txt"].map((name) => `/tmp/w/${name}`));
-  const scope = { cwd: root, roots: [root], home: "/home/someone", hermesHome: "/home/someone/.hermes", resolvePath };
+  const scope = scopeOf(root);
   const context = { mode: "code", scope, trusted: true, grants: newGrants(), written } as const;
   expect(decide({ kind: "command", command, cwd: root }, context)).toMatchObject({ kind: "allow" });
 });

@@ -5,13 +5,19 @@ import { judgeCommand } from "../../../agent-core/approval/command-verdict.ts";
 import type { ApprovalMode, Decision, PolicyContext } from "../../../agent-core/approval/decision.ts";
 import { decide } from "../../../agent-core/approval/policy.ts";
 import { loadPowerShell } from "../../../agent-core/approval/powershell/walk-powershell.ts";
+import { withPackages } from "./support/packages.ts";
 
 const home = "C:\\Users\\u";
 let scope: CommandScope;
 
 beforeAll(async () => {
   const place = { cwd: `${home}\\p`, roots: [`${home}\\p`], home, hermesHome: `${home}\\.hermes` };
-  scope = { ...place, language: "powershell", resolvePath: win32.normalize, powerShell: await loadPowerShell() };
+  scope = {
+    ...place,
+    language: "powershell",
+    resolvePath: withPackages(`${home}\\p`, win32.normalize),
+    powerShell: await loadPowerShell(),
+  };
 });
 
 function decision(command: string, mode: ApprovalMode, more: Partial<PolicyContext> = {}): Decision {

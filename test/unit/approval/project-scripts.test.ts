@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { judgeCommand } from "../../../agent-core/approval/command-verdict.ts";
 import { hasHooks } from "../../../agent-core/approval/repository.ts";
 import { resolvePath } from "../../../agent-core/platform/paths.ts";
-import { LAYOUTS, newFolder, write } from "../../support/git-repositories.ts";
+import { git, LAYOUTS, newFolder, write } from "../../support/git-repositories.ts";
 
 function folderWith(files: Readonly<Record<string, string>>): string {
   const root = mkdtempSync(join(tmpdir(), "hermes-scripts-"));
@@ -80,4 +80,54 @@ test.each([
   const named = folderWith({ "compose.yaml": text, ".env": "COMPOSE_PROJECT_NAME=app\n# COMPOSE_FILE=x\n" });
   for (const command of ["docker compose -p app ps", "docker compose --profile dev -f compose.yaml ps"])
     expect(verdict(command, named), command).toMatchObject({ level });
+});
+
+test("npx asks for a tool that is not installed, which it would download, and for a chosen version", () => {
+  const root = folderWith({
+    "node_modules/.bin/jest": "#!/bin/sh\n",
+    "node_modules/@a/tool/package.json": "{}",
+    "sub/a": "",
+  });
+  for (const command of ["npx jest --ci", "cd sub && npx jest", "npm exec jest", "npx @a/tool check", "bunx jest"])
+    expect(verdict(command, root), command).toMatchObject({ level: "safe", runsProject: true });
+  for (const command of ["npx vitest run", "npx jest@29", "npx @a/other", "npx ../jest", "pnpm dlx jest"])
+    expect(verdict(command, root).level, command).toBe("ask");
+  // In the sandbox the tool of a project fails without the network, and any other package asks for it.
+  expect(verdict("npx vitest run", root).isContained).toBe(true);
+  expect(verdict("npx @a/other", root).reach).toBe("network");
+});
+
+test("a runner starts programs of the project, and asks for those of the machine", () => {
+  const root = folderWith({});
+  for (const command of ["dune exec app", "stack exec server -- --port 1", "pnpm exec tool", "poetry run serve"])
+    expect(verdict(command, root), command).toMatchObject({ level: "safe", runsProject: true });
+  for (const command of ["stack exec rm src", "poetry run deploy", "pnpm exec $X", "cabal exec gdb"])
+    expect(verdict(command, root).level, command).toBe("ask");
+});
+
+test.each([
+  ["core.fsmonitor", "./watch.sh"],
+  ["filter.x.clean", "./clean.sh"],
+  ["filter.x.process", "sh -c y"],
+  ["diff.pic.textconv", "./show.sh"],
+  ["diff.external", "./diff.sh"],
+  ["core.sshCommand", "./ssh.sh"],
+  ["gpg.ssh.program", "./sign.sh"],
+  ["merge.x.driver", "./merge.sh %A"],
+])("git asks without a sandbox where the repository itself names a program: %s", (key, value) => {
+  const root = LAYOUTS["a linked worktree"](newFolder());
+  for (const command of ["git status", "git diff", "git -C . log -p", "git add -A", "git fetch"])
+    expect(verdict(command, root).level, command).toBe("safe");
+  git(root, "config", key, value);
+  for (const command of ["git status", "git diff", "git -C . log -p", "git add -A", "git fetch"])
+    expect(verdict(command, root), command).toMatchObject({ level: "ask", readOnly: false, isContained: true });
+});
+
+test("git asks for a hook that runs when it only reads, and not for settings that start nothing", () => {
+  const root = LAYOUTS["a linked worktree"](newFolder());
+  const harmless = { "core.fsmonitor": "true", "filter.lfs.clean": "git-lfs clean -- %f", "user.name": "a; b" };
+  for (const [key, value] of Object.entries(harmless)) git(root, "config", key, value);
+  expect(verdict("git status", root)).toMatchObject({ level: "safe", readOnly: true });
+  write(join(root, "../repo/.git/hooks"), { "post-index-change": "#!/bin/sh\n" });
+  expect(verdict("git status", root).level).toBe("ask");
 });

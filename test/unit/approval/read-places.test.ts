@@ -113,3 +113,13 @@ test("a file of keys in a folder is found by name in any letter case", () => {
   writeFileSync(join(root, "a/ID_RSA"), "x");
   expect(secretReason(join(root, "a/ID_RSA"), scope)).toBeDefined();
 });
+
+test("a pattern that may match a home asks as a read of one, and in the sandbox it matches none", () => {
+  for (const path of ["/var/h*/other/notes.txt", "/*/other/a", "/r[o]ot/a", "/var/home/other/a.txt", "/?ome"])
+    expect(readPlace(path, scope)?.reason, path).toContain("home folder");
+  expect(readPlace("/var/h*/other/notes.txt", scope)?.isHidden).toBe(false);
+  for (const path of ["/home/*/a", "/home/o*/a", "/var/home/other/a"])
+    expect(readPlace(path, scope)?.isHidden).toBe(true);
+  for (const path of ["/var/l*/a", "/usr/*/a", "/etc/*.conf", "/var/l*g/home/x"])
+    expect(readPlace(path, scope)).toBe(undefined);
+});
