@@ -10,7 +10,7 @@ import {
 } from "../protocol/editor-models.ts";
 import { call, endingWith, InvalidResponseError } from "../protocol/method.ts";
 import type { Fault, FaultKind } from "../providers/fault.ts";
-import { faultOf } from "../providers/fault-message.ts";
+import { faultOf } from "../providers/stream-model.ts";
 import { newCallId } from "../providers/wire/partial-tool-calls.ts";
 import { withImageMessages } from "../providers/wire/sent-images.ts";
 import type { EditorModel, EditorModels, ModelEvent, ModelRequest } from "../providers/wire/wire.ts";
@@ -55,7 +55,7 @@ export class ClientModels implements EditorModels {
       signal.throwIfAborted();
       if (error instanceof InvalidResponseError) throw new SyntaxError(error.message);
       // The connection is closed, or the editor no longer handles the method.
-      yield { type: "fault", fault: faultOf("cut-off", request) };
+      yield { type: "fault", fault: await faultOf("cut-off", request) };
     } finally {
       this.#answers.delete(chatId);
     }

@@ -24,18 +24,7 @@ import { titleOf } from "./update-callbacks.ts";
 /** Text of a tool call without a stored result. */
 const CUT_OFF = "cut off before its result was stored.";
 
-const TOOL_KINDS: ReadonlySet<string> = new Set<ToolKind>([
-  "read",
-  "edit",
-  "delete",
-  "move",
-  "search",
-  "execute",
-  "think",
-  "fetch",
-  "switch_mode",
-  "other",
-]);
+const TOOL_KINDS = new Set("read edit delete move search execute think fetch switch_mode other".split(" "));
 
 /** Parts of a session that a replay shows besides messages. */
 type StoredCalls = Pick<StoredSession, "toolEntry" | "diffsOf" | "noticesAt">;

@@ -2,7 +2,9 @@
  * Settings of config.yaml, each written once: name (of the original Hermes Agent), type, default, meaning and example.
  * docs/config.md and config.schema.json come from this table (`npm run tables`).
  */
+
 import * as z from "zod";
+import { attempt } from "../platform/errors.ts";
 import { auxiliary, fallbackProviders, modelSection, names, providers, seconds, text } from "./model-sections.ts";
 import { type CamelCased, group, setting } from "./setting.ts";
 import { terminalSection } from "./terminal-section.ts";
@@ -382,12 +384,7 @@ export const sections = {
 };
 
 function isTimeZone(name: string): boolean {
-  try {
-    new Intl.DateTimeFormat("en", { timeZone: name });
-    return true;
-  } catch {
-    return false; // a RangeError
-  }
+  return attempt(() => new Intl.DateTimeFormat("en", { timeZone: name })) !== undefined;
 }
 
 export type SectionName = keyof typeof sections;

@@ -106,6 +106,8 @@ export async function openClient(config: ServerConfig, folder: string, ports: Se
     return await connectByHttp(settings, { config, ports, log: () => "" });
   } catch (error) {
     const code = codeOf(error) ?? "";
+    if (error instanceof SdkHttpError && !error.message.includes(String(error.status)))
+      throw new Error(`${messageOf(error)} (HTTP ${error.status})`);
     if (!NOBODY_THERE.test(code)) throw error;
     throw new Error(`${serverDetail(config)} cannot be reached (${code}). Start the server, or correct its address`);
   }

@@ -3,7 +3,8 @@
  * allowed exactly its program, arguments and environment, or its address and headers.
  */
 import { homedir } from "node:os";
-import { basename, resolve, sep } from "node:path";
+import { basename, relative, resolve, sep } from "node:path";
+import { parseEnv } from "node:util";
 import * as z from "zod";
 import { contentHash, namedScripts } from "../approval/consents.ts";
 import { readByItself } from "../approval/workspace-file.ts";
@@ -102,8 +103,9 @@ function serverOf(name: string, foreign: unknown, { folder, name: file, path }: 
     problems.push(value.problem);
     return "";
   });
-  if (typeof foreign === "object" && foreign !== null && "envFile" in foreign)
-    problems.push("sets `envFile`, which Hermes does not read: name the variables in `env`");
+  const envFile = Object(values).envFile === undefined ? undefined : resolve(folder, String(Object(values).envFile));
+  const envText = envFile === undefined ? undefined : readByItself(envFile, { isOwn: true, within: [folder] });
+  if (envText?.ok === false) problems.push(`cannot read its \`envFile\`: ${envText.reason ?? "there is no such file"}`);
   const [first] = problems;
   if (first !== undefined) return unusable(first);
   const written = mcpServerSection.safeParse(raw);
@@ -113,20 +115,22 @@ function serverOf(name: string, foreign: unknown, { folder, name: file, path }: 
     return unusable(`has a wrong value: ${issue?.path.join(".")}: ${issue?.message}`);
   }
   // The server runs in the folder of its file, which may differ from the session's first folder.
-  const inFolder = { ...section.data, cwd: resolve(folder, section.data.cwd ?? ".") };
+  const env = Object.assign({}, envText?.ok ? parseEnv(envText.text) : {}, section.data.env);
+  const inFolder = { ...section.data, env, cwd: resolve(folder, section.data.cwd ?? ".") };
   const { servers, problems: others } = serversFrom(
     { [name]: inFolder },
     { source: "workspace", sourceName: file, path },
   );
-  const { command, args, env, cwd, url, headers } = written.data;
-  const named = namedScripts([section.data.command ?? "", ...section.data.args], inFolder.cwd, folder);
+  const { command, args, env: shown, cwd, url, headers } = written.data;
+  const scriptsOf = namedScripts([section.data.command ?? "", ...section.data.args], inFolder.cwd, folder);
+  const named = { ...scriptsOf, ...(envText?.ok && { [envText.path]: envText.text }) };
   const [scripts, texts] = [Object.keys(named), Object.values(named)];
-  const content = { command, args, env, cwd, url, headers, folder, ...(texts.length > 0 && { scripts: texts }) };
+  const content = { command, args, env: shown, cwd, url, headers, folder, ...(texts.length > 0 && { scripts: texts }) };
   return {
     servers: servers.map((config) => ({
       config,
       hash: contentHash(content),
-      description: described(content),
+      description: `${described(content)}${envFile === undefined ? "" : ` (variables of ${relative(folder, envFile)})`}`,
       scripts,
     })),
     problems: others,
@@ -201,9 +205,13 @@ function problem(line: string): WorkspaceServerList {
   return { servers: [], problems: [line] };
 }
 
-/** Replaces `${…}` in all texts of a value. */
+/** `${NAME}`, and opencode's `{env:NAME}`. */
+const VARIABLE = /\$\{([^}]*)\}|\{(env:\w+)\}/g;
+
+/** Replaces variables in all texts of a value. */
 function withVariables(value: unknown, valueFor: (variable: string) => string): unknown {
-  if (typeof value === "string") return value.replaceAll(/\$\{([^}]*)\}/g, (_, variable: string) => valueFor(variable));
+  if (typeof value === "string")
+    return value.replaceAll(VARIABLE, (_, inner: string | undefined, ofOpencode = "") => valueFor(inner ?? ofOpencode));
   if (Array.isArray(value)) return value.map((item) => withVariables(item, valueFor));
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withVariables(item, valueFor)]));

@@ -2,6 +2,7 @@
  * A client's stream to an agent behind sockets that outlives its connections. After a loss it connects again, resumes the
  * sessions after the last notification that arrived, and repeats the requests without a response, which the server runs once.
  */
+
 import { setTimeout as delay } from "node:timers/promises";
 import {
   type AnyMessage,
@@ -11,6 +12,7 @@ import {
   methods,
   type Stream,
 } from "@zed-industries/agent-client-protocol";
+import { attempt } from "../platform/errors.ts";
 import { newId } from "../platform/new-id.ts";
 import { readMeta } from "./method.ts";
 import {
@@ -323,11 +325,8 @@ class LastingStream {
     this.#ending.abort();
     this.#connection?.reader.cancel().catch(() => undefined);
     this.#connection?.writer.close().catch(() => undefined);
-    try {
-      this.#received?.close();
-    } catch {
-      // The reader has cancelled it.
-    }
+    // The reader may have cancelled it.
+    attempt(() => this.#received?.close());
   }
 }
 

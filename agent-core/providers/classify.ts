@@ -1,7 +1,8 @@
 /** Classifies an error of a wire as a fault. */
 import { type ErrorDetails, FROM_PROVIDER, readErrorDetails } from "./error-details.ts";
 import type { Fault, FaultKind } from "./fault.ts";
-import { faultMessage, keyAdvice } from "./fault-message.ts";
+import { keyAdvice } from "./fault-message.ts";
+import { faultMessage } from "./fault-sentence.ts";
 import type { ModelRequest } from "./wire/wire.ts";
 
 /** Never throws. The message contains no key. */

@@ -5,7 +5,7 @@ import type { Clock } from "../platform/clock.ts";
 import { Deadline } from "../platform/deadline.ts";
 import { isNearby } from "../platform/http/network-settings.ts";
 import { speakDialect } from "./dialect/speak-dialect.ts";
-import { faultOf } from "./fault-message.ts";
+import type { Fault } from "./fault.ts";
 import type { ResolvedModel } from "./resolve-model.ts";
 import { table } from "./wire/table.gen.ts";
 import type { ApiMode, Endpoint, ModelEvent, ModelRequest, Wire } from "./wire/wire.ts";
@@ -107,7 +107,7 @@ export async function* guardStream(
       if (isOver) return;
     }
     signal.throwIfAborted();
-    yield { type: "fault", fault: faultOf("cut-off", request) };
+    yield { type: "fault", fault: await faultOf("cut-off", request) };
   } catch (error) {
     signal.throwIfAborted();
     const { classify } = await import("./classify.ts");
@@ -120,6 +120,15 @@ export async function* guardStream(
     // Not awaited, because a hanging read must not hold the turn. Its errors no longer matter.
     events?.return?.().catch(() => undefined);
   }
+}
+
+/** Fault of a stream without a last event, or of an empty answer. */
+export async function faultOf(
+  kind: "cut-off" | "empty" | "unread-call" | "filtered",
+  { endpoint, model }: Pick<ModelRequest, "endpoint" | "model">,
+): Promise<Fault> {
+  const { faultMessage } = await import("./fault-sentence.ts");
+  return { kind, message: faultMessage({ kind, endpoint, model, detail: "" }) };
 }
 
 /** Size of an event's content in characters. A call counts even without arguments. */

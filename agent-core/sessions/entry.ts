@@ -1,6 +1,8 @@
 /** The lines of a journal. Entries are only ever added; a reader gets the session by applying them in order. */
+
 import * as z from "zod";
 import { type Message, messageSchema as message } from "../messages/message.ts";
+import { attempt } from "../platform/errors.ts";
 import { HermesHookRun } from "../protocol/conversation.ts";
 import { HermesTask } from "../protocol/delegation.ts";
 import { HermesNewProblem } from "../protocol/editor.ts";
@@ -280,11 +282,8 @@ const AROUND_ALL = /^[\0\ufeff]+|\0+$/g;
 
 /** Parses the JSON of a line without checking its shape. Undefined when it is not JSON. */
 export function parseLine(line: string): unknown {
-  try {
-    return JSON.parse(AROUND.test(line) ? line.replaceAll(AROUND_ALL, "") : line);
-  } catch {
-    return undefined; // a torn or damaged line; the caller counts it
-  }
+  // A torn or damaged line; the caller counts it.
+  return attempt(() => JSON.parse(AROUND.test(line) ? line.replaceAll(AROUND_ALL, "") : line));
 }
 
 /** Undefined when `json` is not an entry of this version. */

@@ -3,6 +3,7 @@
  * sync follows at the end of a turn. One process writes at a time. The first entry creates the file, so an unused
  * session leaves none. While the disk fails, entries wait in memory and are written in order later.
  */
+import { attempt } from "../platform/errors.ts";
 import { acquireLock, type FileLock } from "../platform/locks/file-lock.ts";
 import { JOURNAL_VERSION, type JournalEntry, type SessionOrigin } from "./entry.ts";
 import { LineReader } from "./journal-lines.ts";
@@ -119,11 +120,8 @@ export class Journal {
 
   /** Tells other processes what the session does. If the lock cannot be written, the note is lost, and lists show less. */
   note(state: string | undefined): void {
-    try {
-      this.#file?.lock.note(state);
-    } catch {
-      // The journal reports a failing disk.
-    }
+    // The journal reports a failing disk.
+    attempt(() => this.#file?.lock.note(state));
   }
 
   /** Replaces the listeners. A failure is reported to the new ones again. */

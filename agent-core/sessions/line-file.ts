@@ -1,6 +1,7 @@
 /**
  * An append-only file of lines on a disk that may fail. No line follows a torn one, and lines of a failed sync are written again.
  */
+
 import {
   closeSync,
   constants,
@@ -15,6 +16,7 @@ import {
 } from "node:fs";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
+import { attempt } from "../platform/errors.ts";
 import { makeFolder } from "../platform/make-folder.ts";
 import { type JournalEntry, parseEntry } from "./entry.ts";
 import type { LineReader } from "./journal-lines.ts";
@@ -138,11 +140,8 @@ export class LineFile {
   /** Cuts off a failed write at once, while this process lives. If that fails too, the next write does it. */
   #cutAtOnce(): void {
     if (!this.#isTorn) return;
-    try {
-      this.#cut();
-    } catch {
-      // the caller gets the error of the write itself
-    }
+    // The caller gets the error of the write itself.
+    attempt(() => this.#cut());
   }
 
   #cut(): void {

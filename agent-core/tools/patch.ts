@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { isRecord, parseRepairedJson } from "../platform/json.ts";
 import type { FileSection } from "./patch/v4a/parse-patch.ts";
 import { asV4a, candidatePaths, parsePatch } from "./patch/v4a/parse-patch.ts";
 import { absolutePath, shortTitle } from "./shown-path.ts";
@@ -28,6 +29,7 @@ const input = z
   });
 
 type Call = z.infer<typeof input>;
+type Fields = Readonly<Record<string, unknown>>;
 
 export const tool = defineTool({
   name: "patch",
@@ -50,13 +52,32 @@ export const tool = defineTool({
   },
 });
 
-/** A patch under another name, in another mode or in the form of another agent. */
+/** A patch under another name, in another mode or in the form of another agent, such as a list of edits. */
 function ownForm(raw: unknown): unknown {
+  const listed = Object.entries(Object(raw)).find(([key]) => /^(?:edits?|changes|replacements)$/i.test(key))?.[1];
+  const edits = [typeof listed === "string" ? parseRepairedJson(listed) : (listed ?? [])].flat();
+  if (edits.length > 0 && edits.every(isRecord)) return ofEdits(Object(raw), edits);
   const { old_string: old, ...given } = z.record(z.string(), z.unknown()).safeParse(raw).data ?? {};
   const texts = Object.entries(given).flatMap(([key, value]) => (typeof value === "string" ? [{ key, value }] : []));
   const path = texts.find(({ key }) => /path|file/i.test(key))?.value;
   const patch = texts.map(({ value }) => asV4a(value, path)).find((each) => each !== undefined);
   return patch === undefined || old !== undefined ? raw : { mode: "patch", patch };
+}
+
+/** Claude Code's MultiEdit and others: one edit is a replacement, several are a patch of whole lines. */
+function ofEdits({ edits: _, ...raw }: Readonly<Record<string, unknown>>, edits: readonly Fields[]): unknown {
+  const [only] = edits;
+  if (edits.length === 1) return { ...raw, ...only };
+  const pick = (fields: Fields, name: RegExp): string =>
+    String(Object.entries(fields).find(([key, value]) => name.test(key) && typeof value === "string")?.[1] ?? "");
+  const path = pick(raw, /path|file/i);
+  const marked = (text: string, mark: string): string =>
+    text === "" ? "" : text.replace(/\n$/, "").replaceAll(/^/gm, mark).concat("\n");
+  const hunks = edits.map(
+    (edit) =>
+      `@@\n${marked(pick(edit, /^(?:old|search|find|orig|before)/i), "-")}${marked(pick(edit, /^(?:new|repl|updated|after)/i), "+")}`,
+  );
+  return { mode: "patch", patch: `*** Update File: ${path}\n${hunks.join("")}` };
 }
 
 function titleOf(call: Call): string {

@@ -6,10 +6,10 @@ import { type Message, withContent } from "../../messages/message.ts";
 import { repairMessages } from "../../messages/repair.ts";
 import { newId } from "../../platform/new-id.ts";
 import type { Fault } from "../fault.ts";
-import { durationText, endpointName, faultOf, firstSentence } from "../fault-message.ts";
+import { durationText, endpointName, firstSentence } from "../fault-message.ts";
 import { modelInfo, refusesImages } from "../model-info.ts";
 import type { ResolvedModel } from "../resolve-model.ts";
-import { type StreamLimits, sizeOf, streamLimits, streamModel } from "../stream-model.ts";
+import { faultOf, type StreamLimits, sizeOf, streamLimits, streamModel } from "../stream-model.ts";
 import { withSentImages } from "../wire/sent-images.ts";
 import type { ModelEvent, ModelRequest } from "../wire/wire.ts";
 import { type LeftOut, withoutNewResults, withoutUnanswered } from "./adaptations.ts";
@@ -75,7 +75,7 @@ class PersistentCall {
     for (;;) {
       const limits = streamLimits(this.#route.silence(this.#route.chain.current), this.#route.clock);
       const { last, hasContent, hasCalls, size } = yield* this.#read(limits);
-      const fault = this.#faultOf(last, hasContent, hasCalls);
+      const fault = await this.#faultOf(last, hasContent, hasCalls);
       if (fault === undefined) return yield* this.#end(last);
       const isSilence = fault.kind === "timeout" && fault.status === undefined && size === 0;
       this.#count(size, isSilence ? undefined : limits.content.elapsed());
@@ -205,7 +205,7 @@ class PersistentCall {
   }
 
   /** An empty answer is a fault too. So is one whose calls could not be read or did not come, once. */
-  #faultOf(last: LastEvent, hasContent: boolean, hasCalls: boolean): Fault | undefined {
+  async #faultOf(last: LastEvent, hasContent: boolean, hasCalls: boolean): Promise<Fault | undefined> {
     if (last.type === "fault") return last.fault;
     if (last.reason === "refusal" && (!hasContent || last.isSilent))
       return faultOf("filtered", this.#route.chain.current);

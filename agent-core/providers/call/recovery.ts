@@ -136,22 +136,10 @@ function remediesOf(fault: Fault, attempts: Attempts, request: RefusedRequest): 
 }
 
 /** A model can refuse several parameters, tools, pictures or limits, one per request. Every other remedy helps once or never. */
-export const REPEATED: ReadonlySet<Remedy> = new Set([
-  "drop-parameter",
-  "drop-tool",
-  "drop-new-images",
-  "lower-output",
-]);
+export const REPEATED = new Set<Remedy>(["drop-parameter", "drop-tool", "drop-new-images", "lower-output"]);
 
-const passing: ReadonlySet<FaultKind> = new Set([
-  "rate-limit",
-  "overloaded",
-  "server",
-  "network",
-  "timeout",
-  "cut-off",
-  ...counted,
-]);
+const waiting: readonly FaultKind[] = ["rate-limit", "overloaded", "server", "network", "timeout", "cut-off"];
+const passing = new Set<FaultKind>([...waiting, ...counted]);
 
 /** `budgetMs`: longest time without progress. `random`: in [0, 1). */
 export function recoveryOf(

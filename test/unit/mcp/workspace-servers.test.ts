@@ -78,7 +78,12 @@ test.each([
     { command: "x", env: { A: "${MISSING}" } },
     "refers to the variable MISSING, which is not set",
   ],
-  ["a file of variables", { command: "x", envFile: ".env" }, "sets `envFile`, which Hermes does not read"],
+  [
+    "a missing file of variables",
+    { command: "x", envFile: ".env" },
+    "cannot read its `envFile`: there is no such file",
+  ],
+  ["a file of variables elsewhere", { command: "x", envFile: "../.env" }, "cannot read its `envFile`"],
   ["a list of variables", { command: "x", env: ["A=b"] }, "has a wrong value: env"],
   ["an unknown variable", { command: "${command:pick}" }, "which Hermes does not know"],
   ["neither a command nor an address", { args: ["x"] }, "needs either `command` or `url`"],
@@ -122,6 +127,18 @@ test("each change of command, arguments, environment, address, headers or folder
     hashOf("a", { url: "https://a.example", headers: { k: "v" } }, root),
   );
   expect(new Set([base, hashOf("a", { command: "x" }), ...hashes]).size).toBe(hashes.length + 2);
+});
+
+test("a file of variables is read as VS Code reads it, and its change needs a new consent", () => {
+  const server = { command: "x", env: { B: "own", C: "{env:HOME_OF_C}" }, envFile: "${workspaceFolder}/dev.env" };
+  const root = folder({ ".mcp.json": { mcpServers: { a: server } }, "dev.env": "A=1\nB='two words'\n" });
+  const servers = new WorkspaceServers([root], { HOME_OF_C: "c" });
+  const [first] = servers.read().servers;
+  expect(first?.config.settings).toMatchObject({ env: { A: "1", B: "own", C: "c" } });
+  expect(first?.description).toContain("(variables of dev.env)");
+  expect(first?.description).not.toContain("A=1");
+  writeFileSync(join(root, "dev.env"), "A=1\nNODE_OPTIONS=--require ./evil.js\n");
+  expect(servers.read().servers[0]?.hash).not.toBe(first?.hash);
 });
 
 test("a hidden character in a command is shown", () => {

@@ -151,6 +151,9 @@ describe("hints about a retry", () => {
       faultOf(apiError(429, { message: "slow" }, { "retry-after": String(seconds) })).message;
     expect(messageOf(70)).toBe("openai limits requests to gpt-4.1 (429): slow. Try again in 70 s.");
     expect(messageOf(600)).toContain("Try again in 10 min.");
+    expect(faultOf(apiError(429, { message: "Rate limit reached. Please try again in 20s." })).message).toBe(
+      "openai limits requests to gpt-4.1 (429): Rate limit reached. Please try again in 20s.",
+    );
     expect(messageOf(18_000)).toContain("Try again in 5 h.");
   });
 });

@@ -98,6 +98,7 @@ const DIFF_FILE =
 /** Block of Aider, Cline or Roo, below the name of its file or alone. */
 const BLOCK =
   /(?:^(?!```|>>|\+\+\+)(\S.*)\n)?(?:^```.*\n)?^(?:<{5,}|-{5,}) ?SEARCH>?.*\n(?:(?::\w+:.*\n)+-{3,}\n)?([\s\S]*?)^={7} *\n([\s\S]*?)^(?:>{5,}|\+{5,}) ?REPLACE.*\n?(?:^```\n?)?/gm;
+const FILE_NAME = /^[^\s<>"|?*:]+\.\w{1,8}$/;
 /** Line of a block or of a merge conflict: inside a block or left over, it does not show where the text ends. */
 const MARKER = /^\\?(?:[<>|]{7}(?: |$)|={7} *$|[<-]{5,} ?SEARCH|[>+]{5,} ?REPLACE)/m;
 
@@ -119,7 +120,10 @@ export function asV4a(patch: string, path: string | undefined): string | undefin
     })
     .replaceAll(BLOCK, (block: string, name: string | undefined, search: string, replace: string) => {
       if (MARKER.test(search + replace)) return block;
-      const file = path ?? (name === undefined ? last : name.trim().replaceAll("`", ""));
+      const written = name?.trim().replaceAll("`", "");
+      // A line above a block is the name of its file, or a sentence.
+      const isOther = written !== undefined && FILE_NAME.test(written) && path?.endsWith(written) === false;
+      const file = isOther ? written : (path ?? written ?? last);
       const isNew = search.trim() === "";
       const head = file === last && !isNew ? "" : `*** ${isNew ? "Add" : "Update"} File: ${file ?? ""}\n`;
       last = file;
