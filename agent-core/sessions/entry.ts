@@ -2,7 +2,7 @@
 
 import * as z from "zod";
 import { type Message, messageSchema as message } from "../messages/message.ts";
-import { attempt } from "../platform/errors.ts";
+import { parseJson } from "../platform/json.ts";
 import { HermesHookRun } from "../protocol/conversation.ts";
 import { HermesTask } from "../protocol/delegation.ts";
 import { HermesNewProblem } from "../protocol/editor.ts";
@@ -282,8 +282,7 @@ const AROUND_ALL = /^[\0\ufeff]+|\0+$/g;
 
 /** Parses the JSON of a line without checking its shape. Undefined when it is not JSON. */
 export function parseLine(line: string): unknown {
-  // A torn or damaged line; the caller counts it.
-  return attempt(() => JSON.parse(AROUND.test(line) ? line.replaceAll(AROUND_ALL, "") : line));
+  return parseJson(AROUND.test(line) ? line.replaceAll(AROUND_ALL, "") : line); // undefined for a torn line
 }
 
 /** Undefined when `json` is not an entry of this version. */
