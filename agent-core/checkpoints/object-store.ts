@@ -7,6 +7,7 @@ import { readFile, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { deflateRaw, deflateRawSync, inflateRaw, inflateRawSync } from "node:zlib";
+import { attempt } from "../platform/errors.ts";
 import { makeFolder } from "../platform/make-folder.ts";
 
 /** First byte of an object: encoding of the rest. */
@@ -61,13 +62,11 @@ export class ObjectStore {
 
   /** Content as text, read synchronously; undefined for a missing or damaged object. */
   textOf(hash: string): string | undefined {
-    try {
-      const stored = readFileSync(this.pathOf(hash));
-      const content = stored[0] === DEFLATED ? inflateRawSync(stored.subarray(1)) : stored.subarray(1);
-      return hashOf(content) === hash ? content.toString("utf8") : undefined;
-    } catch {
-      return undefined; // the object is missing or damaged
-    }
+    // The object may be missing or damaged.
+    const stored = attempt(() => readFileSync(this.pathOf(hash)));
+    const content =
+      stored && attempt(() => (stored[0] === DEFLATED ? inflateRawSync(stored.subarray(1)) : stored.subarray(1)));
+    return content && hashOf(content) === hash ? content.toString("utf8") : undefined;
   }
 
   async has(hash: string): Promise<boolean> {

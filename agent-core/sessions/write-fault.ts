@@ -7,7 +7,7 @@ import { accessSync, constants, unlinkSync } from "node:fs";
 import { stat, statfs, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
-import { codeOf, hasCode } from "../platform/errors.ts";
+import { attempt, codeOf, hasCode } from "../platform/errors.ts";
 
 const WORDS: Readonly<Record<string, string>> = {
   ENOSPC: "the disk is full",
@@ -84,11 +84,7 @@ export class SpaceReserve {
   /** Frees the space for the next write. Returns false when there was no reserve. */
   release(): boolean {
     this.#isSettled = false;
-    try {
-      unlinkSync(this.#path);
-      return true;
-    } catch {
-      return false; // no reserve, or no right to delete it: the disk stays full
-    }
+    // Without a reserve, or the right to delete it, the disk stays full.
+    return attempt(() => unlinkSync(this.#path) ?? true) === true;
   }
 }

@@ -17,7 +17,7 @@ import { VERSION } from "../../agent-core/entry/version.ts";
 import { usableSandbox } from "../../agent-core/host/terminals/configured-backend.ts";
 import { findShell } from "../../agent-core/host/terminals/local-backend.ts";
 import { sandboxText } from "../../agent-core/host/terminals/terminals.ts";
-import { codeOf, messageOf } from "../../agent-core/platform/errors.ts";
+import { attempt, codeOf, messageOf } from "../../agent-core/platform/errors.ts";
 import { findProgram } from "../../agent-core/platform/find-program.ts";
 import {
   networkSettings,
@@ -142,12 +142,7 @@ function nearestFolder(folder: string): string {
 }
 
 function mayUse(path: string, mode: number): boolean {
-  try {
-    accessSync(path, mode);
-    return true;
-  } catch {
-    return false;
-  }
+  return attempt(() => accessSync(path, mode) ?? true) === true;
 }
 
 /** Journals and checkpoints of a few sessions. Bytes. */

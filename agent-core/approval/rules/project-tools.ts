@@ -39,7 +39,7 @@ const tool: Program = ({ name, args }) => [project(args), ...steering(name, args
 export const tasks: Program = (call) => {
   // Plugins of Maven that the project need not name, and its runner of programs.
   const plugin = call.name.startsWith("mvn") ? /^(?:[\w-]+\.[\w.-]+:[\w.-]+:|exec:exec)/ : /^(?!)/;
-  const words = [call.name, ...call.args.map(({ text }) => text)];
+  const words = [...(isConventional(call) ? [] : [call.name]), ...call.args.map(({ text }) => text)];
   const far = words.find((word) => !word.startsWith("-") && (FAR.test(word) || plugin.test(word)));
   return far ? [...tool(call), ...leaves(call.name, far)] : tool(call);
 };
@@ -53,6 +53,17 @@ const compiler: Program = (call) => {
     ...tool({ ...call, args }),
   ];
 };
+
+/** Verbs that by convention test, build or describe a project, whatever program has them. */
+const VERB =
+  /^(?:tests?|check|build|compile|lint|fmt|format|typecheck|bench|validate|status|version|help|log|diff|doctor|history|routes)$/;
+const CHOOSES =
+  /^--?[\w-]*(?:conf|exec|com|cmd|plug|script|hook|eval|out|file|dir|path|host|url|remote|root|load|lib)|^-.*[/=]/;
+
+/** True for a call that runs code of the project, or looks at it, by its verb alone. */
+export function isConventional({ args: [verb, ...rest] }: Call): boolean {
+  return VERB.test(verb?.text ?? "") && rest.every((arg) => isKnown(arg) && !CHOOSES.test(arg.text));
+}
 
 const OWN_RULES = /(?:^| )(?:-\w*[EI]|--ev|--inc)/;
 const FROM_INPUT = /(?:^| )(?:-\w*f|--(?:make)?file=?) ?(?:-|\/dev\/\S*)(?: |$)/;
@@ -225,7 +236,7 @@ export const projectTools: ReadonlyMap<string, Program> = ruleTable({
     tool,
   "javac kotlinc scalac rustc ghc nim zigcc nasm protoc bison flex gcc g++ cc c++ clang clang++ gfortran": compiler,
   "gradle gradlew mvn mvnw mvnd ant sbt lein bazel bazelisk turbo nx lerna rush moon grunt gulp rake invoke": tasks,
-  "ninja samu meson xcodebuild": tasks,
+  "ninja samu meson xcodebuild msbuild celery uvicorn gunicorn vue-cli-service changeset": tasks,
   "terraform tofu": manager("validate fmt version show output providers graph plan test", { system: true }),
   "pre-commit tauri expo prisma": manager(
     "run validate-config help dev build info start lint doctor validate generate",

@@ -13,7 +13,7 @@ import { filePrograms } from "../rules/files.ts";
 import { gits } from "../rules/git-rules.ts";
 import { plainReaders, readers } from "../rules/looks.ts";
 import { machinePrograms } from "../rules/machine.ts";
-import { packageManagers, projectTools } from "../rules/project-tools.ts";
+import { isConventional, packageManagers, projectTools, tasks } from "../rules/project-tools.ts";
 import { waysOut } from "../rules/ways-out.ts";
 import { wrappers } from "../rules/wrappers.ts";
 import { type Arg, isKnown, knownArg, shown, UNKNOWN, UNKNOWN_ARG } from "./arg.ts";
@@ -304,10 +304,12 @@ function programFile(call: Call): readonly CommandEffect[] {
 /** Programs that an unknown one may start with the rest of its words: `setpriv rm -rf x`. */
 const LOSSES = /^(?:rm|shred|dd|find|chmod|chown|mkfs\S*|(?:ba|da|z)?sh)$/;
 
-function unknownProgram({ name, args, input }: Call): readonly CommandEffect[] {
+function unknownProgram(call: Call): readonly CommandEffect[] {
+  const { name, args, input } = call;
   const [first] = args;
   const file = name.includes("/");
   if (!file && isHelp(args)) return [];
+  if (!file && isConventional(call)) return tasks(call);
   const what = file ? `Runs the program ${name}` : `Runs ${name}, a program that is not known`;
   const named = first === undefined || (isKnown(first) && /^[a-z][\w:-]*$/.test(first.text));
   const at = args.findIndex(({ text }) => LOSSES.test(text));
