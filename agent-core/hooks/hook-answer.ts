@@ -62,10 +62,13 @@ export function hookVerdict(
 
 /** The strictest verdict of the whole output, or of its lines: a hook also prints its log. */
 function verdictIn(output: string, payload: HookFacts): HookVerdict | undefined {
-  const plain = output.trim().replace(/^\ufeff/, "");
-  const first = readVerdict(parseJson(plain) ?? parseJson(plain.slice(plain.search(/^\{/m))), payload);
+  const plain = output
+    .replaceAll("\0", "")
+    .trim()
+    .replace(/^\ufeff/, "");
+  const first = readVerdict(parseJson(plain) ?? parseJson(/^\{[\s\S]*\}/m.exec(plain)?.[0] ?? ""), payload);
   if (first !== undefined) return first;
-  const lines = plain.split("\n").filter((line) => line.trim().startsWith("{"));
+  const lines = plain.split(/\n|(?<=\})(?=\{")/).filter((line) => line.trim().startsWith("{"));
   const verdicts = lines.map((line) => readVerdict(parseJson(line), payload)).filter((each) => each !== undefined);
   return (
     verdicts.find(({ decision }) => decision === "block") ?? verdicts.find(({ decision }) => decision) ?? verdicts[0]

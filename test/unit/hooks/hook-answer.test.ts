@@ -6,6 +6,9 @@ const DENY = { decision: "block", reason: "no" };
 test.each([
   ["after its log", `checking\n${JSON.stringify(DENY)}\n`],
   ["before its log", `${JSON.stringify(DENY)}\ndone\n`],
+  ["in lines of its own within its log", `checking\n${JSON.stringify(DENY, null, 2)}\ndone\n`],
+  ["right behind another answer", `{"systemMessage":"hi"}${JSON.stringify(DENY)}`],
+  ["before a zero byte", `${JSON.stringify(DENY)}\0`],
   ["beside another answer", `{"suppressOutput":true}\n${JSON.stringify(DENY)}`],
   ["after a byte order mark", `\ufeff${JSON.stringify(DENY)}`],
   ["with null for the rest", '{"hookSpecificOutput":{"permissionDecision":"deny","updatedInput":null},"reason":"no"}'],
