@@ -43,13 +43,16 @@ export function globMatcher(written: string, root: string): PathTest {
   if (written.includes("/") && existsSync(named)) return (path) => path === named || path.startsWith(named + sep);
   const parts = alternativesIn(written);
   const globs = [...new Set([written, ...parts])].filter((glob) => !/^[!-]/.test(glob));
-  const regex = /\.\*.*\\\./.test(written) ? attempt(() => new RegExp(`^(?:${written})$`, "i")) : undefined;
-  const wanted = globs.map((glob) => oneGlob(innerPath(glob, root)));
+  const regex = /\\\.[\w(]/.test(written)
+    ? attempt(() => new RegExp(`(?:^|/|(?=\\.))(?:${written})$`, "i"))
+    : undefined;
+  const inner = globs.map((glob) => innerPath(glob, root));
+  const wanted = inner.includes(".") || inner.includes("") ? [] : inner.map(oneGlob);
   const excluding = parts.filter((glob) => glob.startsWith("!"));
   const unwanted = excluding.map((glob) => globMatcher(glob.slice(1), root));
   return (path) => {
-    const inner = inRoot(path, root);
-    const isWanted = wanted.length === 0 || wanted.some((matches) => matches(inner)) || regex?.test(inner) === true;
+    const place = inRoot(path, root);
+    const isWanted = wanted.length === 0 || wanted.some((matches) => matches(place)) || regex?.test(place) === true;
     return isWanted && !unwanted.some((test) => test(path));
   };
 }
@@ -72,7 +75,7 @@ const OPTION = /(?<![^\s,])--?([a-z][a-z-]*)(?:=|\s+|(?=[*"'!]))/g;
 /** The globs of a list. Blanks separate only what cannot be a name. */
 function alternativesIn(written: string): readonly string[] {
   const listed = written
-    .replace(/^\s*\[(?=\s*["'])|(?<=["']\s*)\]\s*$/g, "")
+    .replace(/^\s*\[(?=\s*["'])|(?<=["']\s*)\]\s*$|(?<=\.\w+)\$$/g, "")
     .replaceAll(OPTION, (_, name: string) => (/^(?:exclude|ignore)/.test(name) ? "!" : ""));
   const parts = listed
     .split(/[,;|](?![^{]*\}|[^[]*\]|[^(]*\))/)
@@ -117,7 +120,7 @@ export function globPattern(glob: string): RegExp {
 const TOKEN = /\*\*\/|\*\*|\[!?[^\]]+\]|\{(?:[^{}]|\{[^{}]*\})*\}|\\?./gsu;
 
 /** Alternatives of bash, such as `@(ts|tsx)`. */
-const BASH_CHOICES = /([@+?*])\(([^()]*\|[^()]*)\)/g;
+const BASH_CHOICES = /([@+?*]?)\(([^()]*\|[^()]*)\)/g;
 
 function translate(written: string): string {
   const glob = written.replaceAll(BASH_CHOICES, (_, many: string, choices: string) => {
