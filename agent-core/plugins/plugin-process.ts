@@ -4,7 +4,7 @@
  * allocation exceeds the memory limit of a thread, as a growing Map does.
  */
 import { isMainThread, MessageChannel, Worker } from "node:worker_threads";
-import { messageOf } from "../platform/errors.ts";
+import { attempt, messageOf } from "../platform/errors.ts";
 import type { FromPlugin, ToPlugin } from "./plugin-messages.ts";
 import { runPlugin } from "./plugin-thread.ts";
 
@@ -44,10 +44,7 @@ function stop(reason: string): void {
 
 /** Ends this process and the programs that the plugin started. */
 function endGroup(): void {
-  try {
-    if (process.platform !== "win32") process.kill(-process.pid, "SIGKILL");
-  } catch {
-    // the process leads no group
-  }
+  // The process may lead no group.
+  if (process.platform !== "win32") attempt(() => process.kill(-process.pid, "SIGKILL"));
   process.exit();
 }
