@@ -114,17 +114,12 @@ export function decodeText(bytes: Uint8Array, contentType: string): string {
     const decoder = label === undefined ? undefined : attempt(() => new TextDecoder(label));
     if (decoder !== undefined) return decoder.decode(bytes);
   }
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    return new TextDecoder("windows-1252").decode(bytes);
-  }
+  return (
+    attempt(() => new TextDecoder("utf-8", { fatal: true }).decode(bytes)) ??
+    new TextDecoder("windows-1252").decode(bytes)
+  );
 }
 
 function prettyJson(text: string): string {
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2);
-  } catch {
-    return text; // the server calls something else JSON
-  }
+  return attempt(() => JSON.stringify(JSON.parse(text), null, 2)) ?? text;
 }
