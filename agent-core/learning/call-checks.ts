@@ -11,7 +11,7 @@ import { learningFolder } from "../config/home.ts";
 import { readJsonFile } from "../config/home-file.ts";
 import { HOOK_OF_RULES, type Hook, type HookVerdict } from "../hooks/hook.ts";
 import { lostCitation } from "../memory/cited-file.ts";
-import { contentWords, holdsValue, similarity } from "../memory/statement.ts";
+import { contentWords, holdsValue } from "../memory/statement.ts";
 import { type Fact, isWithin, lineOf } from "./facts.ts";
 import { isInTenth } from "./receipts.ts";
 import { breaks, type CheckedPart, partsOf, programOf, readBy, spansIn } from "./rule-checks.ts";
@@ -31,8 +31,8 @@ type CheckOptions = {
   readonly procedures: readonly Procedure[];
   /** First message of the session. */
   readonly request: () => string;
-  /** Messages of the user so far. */
-  readonly messages: () => number;
+  /** False once the user has sent another message: it may be about something else. */
+  readonly isFirstTurn: () => boolean;
   /** Shows the line that the agent follows, once a session, with its id. */
   readonly onUse?: ((message: string, id: string) => void) | undefined;
 };
@@ -47,8 +47,6 @@ export class CallChecks {
   readonly #insisted = new Set<string>();
   /** Lines whose use the user has seen. */
   readonly #used = new Set<string>();
-  /** Parts of calls that kept to a rule, by its id, with the number of the user's messages before them. */
-  readonly #kept = new Map<string, readonly { readonly part: CheckedPart; readonly messages: number }[]>();
   /** Programs that the session ran. */
   readonly #ran = new Set<string>();
 
@@ -70,16 +68,11 @@ export class CallChecks {
     return { decision: "block", reason: `It breaks what the user wants:\n${lines}\n${MEND}` };
   }
 
-  /** True for a call that breaks the rule, until the model repeats one, or does anew what kept to it: the user may ask for it now. */
+  /** True for a call that breaks the rule, until the model repeats one: the user may ask for it now. */
   #isRefused({ id, check }: Fact, parts: readonly CheckedPart[]): boolean {
     const verdict = check && breaks(check, parts);
     if (check === undefined || verdict === undefined) return false;
-    const read = readBy(check, parts);
-    const kept = this.#kept.get(id) ?? [];
-    const messages = this.#options.messages();
-    if (!verdict) this.#kept.set(id, [...kept, ...read.map((part) => ({ part, messages }))]);
-    else if (kept.some((one) => one.messages < messages && read.some((part) => isAnew(part, one.part)))) return false;
-    const key = [id, ...read.map(({ path = "" }) => path)].join("\n");
+    const key = [id, ...readBy(check, parts).map(({ path = "" }) => path)].join("\n");
     const isNew = verdict && !this.#refused.has(key);
     if (isNew) this.#refused.add(key);
     else if (verdict) this.#insisted.add(key);
@@ -106,10 +99,9 @@ export class CallChecks {
 
   /** True when steps are left, no command is one, and the user has just asked for what the skill is for. */
   #isOther(lists: readonly Procedure[], commands: readonly string[], cwd: string): boolean {
-    const { request, messages } = this.#options;
+    const { request, isFirstTurn } = this.#options;
     const steps = lists.map((list) => list.steps.map(stepOf));
-    // A further message may be about something else.
-    const isOpen = messages() <= 1 && steps.every((list) => list.some((step) => !this.#ran.has(step)));
+    const isOpen = isFirstTurn() && steps.every((list) => list.some((step) => !this.#ran.has(step)));
     if (!isOpen || commands.some((command) => steps.flat().includes(stepOf(command)))) return false;
     return lists.every((list) => names(list, request())) && commands.some((command) => !onlyReads(command, cwd));
   }
@@ -119,15 +111,6 @@ export class CallChecks {
     this.#used.add(rule.id);
     this.#options.onUse?.(`Used: ${lineOf(rule).slice(2)}`, rule.id);
   }
-}
-
-/** Share of words from which a text says the same with another value. */
-const ANEW = 0.5;
-
-/** True for the same file, or nearly the same text. */
-function isAnew(part: CheckedPart, before: CheckedPart): boolean {
-  if (part.path !== undefined || before.path !== undefined) return part.path === before.path;
-  return similarity(new Set(contentWords(part.text)), new Set(contentWords(before.text))) >= ANEW;
 }
 
 /** True for a call that does what the line says: it has the line's value, and breaks no check of it. */

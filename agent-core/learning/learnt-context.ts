@@ -170,7 +170,7 @@ export class LearntContext {
     const all = usesSkills === false ? [] : await readProcedures(home, roots, sessionId);
     const procedures = all.filter(({ name }) => !disabled.includes(name));
     // A rule whose line is left out is checked all the same.
-    const turn = { request: () => this.#request, messages: () => this.#messages };
+    const turn = { request: () => this.#request, isFirstTurn: () => this.#messages <= 1 };
     this.#hooks = new CallChecks({ facts: held, procedures, ...turn, onUse: this.#options.onUse }).hooks;
     const kept = held.filter((fact) => !isLeftOut(sessionId, fact, ended));
     return learntText(repeatsLast(kept.toSorted(byWeight)));

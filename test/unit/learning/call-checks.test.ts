@@ -84,15 +84,15 @@ test("a skill that is switched off refuses nothing", async () => {
 });
 
 test("another command runs once the user has sent a second message", async () => {
-  const checks = (messages: number) =>
+  const checks = (isFirstTurn: boolean) =>
     new CallChecks({
       facts: [],
       procedures: [{ name: "publish", words: new Set(["publis", "releas"]), steps: ["bin/pack", "bin/push"] }],
       request: () => "Publish the release",
-      messages: () => messages,
+      isFirstTurn: () => isFirstTurn,
     });
-  const verdicts = [1, 2].map((messages) =>
-    checks(messages).hooks[0]?.run(
+  const verdicts = [true, false].map((isFirstTurn) =>
+    checks(isFirstTurn).hooks[0]?.run(
       { tool_input: { command: "npm ci" }, cwd: "/p" } as unknown as HookPayload,
       new AbortController().signal,
     ),
@@ -109,38 +109,33 @@ test("a step of one list of a skill is no other command for its second list", as
       { name: "publish", words, steps: ["npm run build", "npm run pack"] },
     ],
     request: () => "Publish the release",
-    messages: () => 1,
+    isFirstTurn: () => true,
   }).hooks;
   const payload = { tool_input: { command: "npm run build" }, cwd: "/p" } as unknown as HookPayload;
   expect(await hook?.run(payload, new AbortController().signal)).toEqual({});
 });
 
-const RULES = [
-  ["New files begin with // Lumen.", { on: "new_file", require: "^// Lumen" }],
-  ["Commit-Betreffe beginnen mit ship:", { on: "commit", require: "^ship:" }],
-  ["提交信息以ship:开头。", { on: "commit", require: "^ship:" }],
-  ["新しいファイルは// Lumenで始める。", { on: "new_file", require: "^// Lumen" }],
+const PROHIBITIONS = [
+  ["run", { on: "run", when: "^git push", forbid: "--force" }, "git push origin main", "git push --force origin main"],
+  ["command", { on: "command", forbid: "--env[= ]prod" }, "bin/deploy --env staging", "bin/deploy --env prod"],
+  ["needed option", { on: "run", when: "^vitest", require: "--run" }, "vitest --run a.test.ts", "vitest a.test.ts"],
+  ["commit", { on: "commit", require: "^ship:" }, "git commit -m 'ship: fix login'", "git commit -m 'fix login page'"],
 ] as const;
 
-test.each(RULES)(
-  "what kept to a rule may be done anew without it after a message of the user: %s",
-  async (text, check) => {
-    let messages = 1;
+test.each(PROHIBITIONS)(
+  "a call that breaks a rule is refused after a message that says nothing of it: %s",
+  async (...row) => {
+    const [text, check, right, wrong] = row;
+    let isFirstTurn = true;
     const fact = { id: "p-1", text, check, from: 1, source: "user" } as unknown as Fact;
-    const options = { facts: [fact], procedures: [], request: () => "", messages: () => messages };
+    const options = { facts: [fact], procedures: [], request: () => "", isFirstTurn: () => isFirstTurn };
     const [hook] = new CallChecks(options).hooks;
-    const call = async (name: string, head: string): Promise<unknown> => {
-      const input =
-        check.on === "commit"
-          ? { command: `git commit -m "${head === "" ? "work" : head}: add ${name} page"` }
-          : { path: `new/${name}.ts`, content: `// ${head}\nexport {};\n` };
-      const payload = { tool_input: input, cwd: "/p" } as unknown as HookPayload;
+    const call = async (command: string): Promise<unknown> => {
+      const payload = { tool_input: { command }, cwd: "/p" } as unknown as HookPayload;
       return (await hook?.run(payload, new AbortController().signal))?.decision;
     };
-    const [right, other] = check.on === "commit" ? ["ship", "tool"] : ["Lumen", "Aurora"];
-    expect([await call("login", other), await call("login", right)]).toEqual(["block", undefined]);
-    messages = 2;
-    expect(await call("login", other)).toBeUndefined();
-    expect(await call("pricing", "")).toBe("block");
+    expect(await call(right)).toBeUndefined();
+    isFirstTurn = false;
+    expect([await call(wrong), await call(wrong)]).toEqual(["block", undefined]);
   },
 );
