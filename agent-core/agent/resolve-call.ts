@@ -4,7 +4,7 @@ import type { ToolCall } from "../messages/message.ts";
 import { parseJson } from "../platform/json.ts";
 import { toolNamed } from "../platform/names.ts";
 import { parseArguments } from "../tools/call-arguments.ts";
-import { fitArguments, fitRefused } from "../tools/fit-arguments.ts";
+import { fitRefused, respelled } from "../tools/fit-arguments.ts";
 import { unknownToolText } from "../tools/nearest-names.ts";
 import type { Preparation, PreparedCall, ShellView, Tool } from "../tools/tool.ts";
 import type { ToolProgressEvent } from "./callbacks.ts";
@@ -74,8 +74,7 @@ function prepareFitted(
     const input = tool.need === "foreign" ? value : withMeantPaths(value, services);
     return { input, preparation: tool.prepare(input, services.cwd, services.shell) };
   };
-  // A server checks more than its schema says, and takes another spelling of a name in silence.
-  const first = prepared(tool.need === "foreign" ? fitArguments(raw, tool.schema.parameters) : raw);
+  const first = prepared(tool.need === "foreign" ? respelled(raw, tool.schema.parameters) : raw);
   if (first.preparation.ok) return first;
   const fitted = prepared(fitRefused(raw, tool.schema.parameters));
   return fitted.preparation.ok ? fitted : first;

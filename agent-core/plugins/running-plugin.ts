@@ -8,6 +8,7 @@ import { commandEnvironment } from "../host/terminals/command-environment.ts";
 import { messageOf } from "../platform/errors.ts";
 import { oneLine } from "../platform/one-line.ts";
 import type { ArgumentCheck } from "../tools/argument-check.ts";
+import { fitArguments } from "../tools/fit-arguments.ts";
 import type { Tool, ToolContext, ToolResult } from "../tools/tool.ts";
 import type { InstalledPlugin } from "./find-plugins.ts";
 import {
@@ -193,7 +194,8 @@ export function pluginTool(
     largeOutput: false,
     need: "foreign",
     schema: { name, description, parameters: { ...parameters } },
-    prepare(args) {
+    prepare(raw) {
+      const args = fitArguments(raw, parameters);
       return {
         ok: true,
         call: {

@@ -10,7 +10,7 @@ const NONE = /^(?:null|none|undefined|\[\s*\]|"\s*"|)$/i;
 /** Noise before an object: a word such as `json`, a mark of the model's format. */
 const HEAD = /^(?:json\s*|<[^<>"{}]*>\s*)+(?=\{)/i;
 /** Escapes of JSON, and a backslash that begins none: models write `\d` and `C:\x`. One before a single quote is no part of the text. */
-const ESCAPE = /\\(?:["\\/bfnrt']|u[\da-f]{4})|\\/gi;
+const ESCAPE = /\\(?:["\\/bfnrt']|u[\da-fA-F]{4})|\\/g;
 
 /**
  * A fence and marks around the JSON are left out, and JSON inside a JSON string is read. Broken JSON is repaired when it is

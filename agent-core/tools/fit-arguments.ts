@@ -22,6 +22,13 @@ export function fitRefused(raw: unknown, schema: Schema): unknown {
   return new Fitting(schema).change(raw, schema, 0);
 }
 
+/** Arguments under the names of the schema, where its server would take another spelling of them in silence. */
+export function respelled(raw: unknown, schema: Schema): unknown {
+  const { properties } = schema;
+  if (!isRecord(raw) || !isRecord(properties) || !hasOtherSpelling(raw, schema)) return raw;
+  return renamed(raw, Object.keys(properties), [], [isSameName]);
+}
+
 /** Fits by one schema, whose definitions its references name. */
 class Fitting {
   readonly #root: Schema;
@@ -45,7 +52,7 @@ class Fitting {
     const types = typesOf(schema);
     const isTyped = types.length === 0 || types.some((type) => hasType(chosen, type));
     const typed = isTyped ? chosen : this.#converted(chosen, schema, depth);
-    if (Array.isArray(typed)) return this.#fitItems(typed, schema, depth);
+    if (Array.isArray(typed)) return typed.map((item) => this.fit(item, schema["items"], depth + 1));
     if (isRecord(typed)) return this.#fitFields(typed, schema, depth);
     return withinBounds(asMember(typed, schema), schema);
   }
@@ -65,22 +72,16 @@ class Fitting {
       const isText = LINES.test(name) && this.#accepts("", property, depth) && !this.#accepts([], property, depth);
       const fitted = this.fit(isText ? joinedLines(written) : written, property, depth + 1);
       if (!isNothing(written) || this.#accepts(fitted, property, depth + 1)) return [[name, fitted]];
-      const empty = required.includes(name) ? emptyOf(this.#resolved(property)) : undefined;
-      return empty === undefined && !required.includes(name) ? [] : [[name, empty ?? fitted]];
+      return required.includes(name) ? [[name, this.#resolved(property)?.["default"] ?? fitted]] : [];
     });
     return { ...this.#defaultsOf(required, properties, entries), ...Object.fromEntries(entries) };
-  }
-
-  #fitItems(items: readonly unknown[], schema: Schema, depth: number): readonly unknown[] {
-    const fitted = items.map((item) => this.fit(item, schema["items"], depth + 1));
-    return fitted.filter((item) => item !== null || this.#accepts(null, schema["items"], depth + 1));
   }
 
   /** The value in a type of the schema, or as the only required field of an object. */
   #converted(value: unknown, schema: Schema, depth: number): unknown {
     const types = typesOf(schema);
     const converted = convert(value, types);
-    if (types.join() !== "object" || isRecord(converted)) return converted;
+    if (types.join() !== "object" || isRecord(converted) || isNothing(value)) return converted;
     const [name = "", ...others] = listOf(schema["required"]).map(String);
     const isField = name !== "" && others.length === 0 && this.#accepts(value, propertyOf(name, schema), depth + 1);
     return isField ? { [name]: value } : converted;
@@ -162,13 +163,6 @@ function propertyOf(name: string, { properties, patternProperties, additionalPro
   return others.length === 0 ? only : undefined;
 }
 
-/** A required value that is left out: its default, or an empty one. */
-function emptyOf(schema: Schema = {}): unknown {
-  const [type] = typesOf(schema);
-  if (type === "array") return schema["default"] ?? [];
-  return schema["default"] ?? (type === "object" ? {} : undefined);
-}
-
 function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
@@ -204,13 +198,10 @@ function isNothing(value: unknown): boolean {
   return value === null || (Array.isArray(value) && value.length === 0);
 }
 
-const CHECKED_FORMAT = /^(?:uri|url|uuid|email|ipv\d|date|time|date-time)$/;
-
 /** True for an empty text or list that a limit of its schema excludes. */
-function isTooEmpty(value: unknown, { minLength, minItems, format }: Schema): boolean {
+function isTooEmpty(value: unknown, { minLength, minItems }: Schema): boolean {
   if (Array.isArray(value)) return value.length === 0 && Number(minItems ?? 0) > 0;
-  if (typeof value !== "string" || !isNothing(value)) return false;
-  return CHECKED_FORMAT.test(String(format)) || (value === "" && Number(minLength ?? 0) > 0);
+  return value === "" && Number(minLength ?? 0) > 0;
 }
 
 /** The value in the first of these types that can hold it; the value itself if there is none. */
@@ -262,7 +253,7 @@ const NO = /^(?:false|no|off|0)$/i;
 function fromText(text: string, type: string): unknown {
   switch (type) {
     case "integer":
-      return Number.isSafeInteger(numberIn(text)) ? numberIn(text) : undefined;
+      return Number.isInteger(numberIn(text)) ? numberIn(text) : undefined;
     case "number":
       return numberIn(text);
     case "boolean":
@@ -278,8 +269,12 @@ function fromText(text: string, type: string): unknown {
   }
 }
 
+function isLossy(digits: string): boolean {
+  return Number.isInteger(Number(digits)) && !Number.isSafeInteger(Number(digits));
+}
+
 function numberIn(text: string): number | undefined {
-  return NUMBER.test(text) ? Number(text) : undefined;
+  return NUMBER.test(text) && !isLossy(text) ? Number(text) : undefined;
 }
 
 function objectIn(text: string): Fields | undefined {
@@ -287,12 +282,16 @@ function objectIn(text: string): Fields | undefined {
   return isRecord(value) ? value : undefined;
 }
 
-/** A list as JSON, or the text as its only item. */
+/** Texts of JSON, and its numbers. */
+const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d[\d.e+-]*/gi;
+
+/** A list as JSON, or the text as its only item. A number that would lose digits stays text. */
 function listIn(text: string): unknown {
   if (NOTHING.test(text)) return undefined;
-  if (text.startsWith("[")) return parseRepairedJson(text) ?? [text];
+  const json = text.replaceAll(TOKEN, (token) => (isLossy(token) ? `"${token}"` : token));
+  if (text.startsWith("[")) return parseJson(json) ?? parseRepairedJson(text) ?? [text];
   // Numbers with commas between, or a list that was encoded twice.
-  const list = parseJson(`[${text}]`);
+  const list = parseJson(`[${json}]`);
   const [only] = listOf(list);
   return typeof only === "string" && only.startsWith("[") ? listIn(only) : (list ?? [text]);
 }
@@ -334,8 +333,8 @@ function wrapped(value: Fields, properties: Fields): Fields | undefined {
   const [entry, ...others] = Object.entries(value).filter(([name]) => !CALL_FIELD.test(name));
   if (entry === undefined || others.length > 0 || entry[0] in properties) return undefined;
   const inner = typeof entry[1] === "string" ? parseJson(entry[1]) : entry[1];
-  const [only] = listOf(inner);
-  return [inner, only].find(isRecord);
+  const [only, ...further] = listOf(inner);
+  return further.length > 0 ? undefined : [inner, only].find(isRecord);
 }
 
 /**
@@ -359,14 +358,19 @@ const SYNONYMS: readonly (readonly string[])[] = [
 ];
 
 /** Fields under the names that the schema has. A required name takes precedence; a name that is there is kept. */
-function renamed(value: Fields, known: readonly string[], required: readonly string[]): Fields {
+function renamed(
+  value: Fields,
+  known: readonly string[],
+  required: readonly string[],
+  likenesses = [isSameName, sharesWord, isSynonym],
+): Fields {
   const names = new Map(Object.keys(value).map((name) => [name, name]));
   const free = known.filter((name) => !names.has(name));
   const wanted = [
     ...free.filter((name) => required.includes(name)),
     ...free.filter((name) => !required.includes(name)),
   ];
-  for (const likeness of [isSameName, sharesWord, isSynonym]) {
+  for (const likeness of likenesses) {
     for (const name of wanted) {
       const taken = [...names.values()].includes(name);
       const alike = [...names].filter(([written, now]) => written === now && !known.includes(written));

@@ -41,6 +41,9 @@ test("a tool of a plugin gets checked arguments, its session and its settings, a
   const { ok, text } = await run(plugins, "greet", { name: "Ada" }, { show: (activity) => progress.push(activity) });
   expect([ok, JSON.parse(text)]).toEqual([true, { greeting: "Hello Ada", cwd: home, sessionId: "session-1" }]);
   expect(progress).toEqual([{ type: "output", text: "thinking" }]);
+  // Input that a hook changed comes as the hook wrote it, too.
+  const written = await run(plugins, "greet", { name: 5 });
+  expect(JSON.parse(written.text)).toMatchObject({ greeting: "Hello 5" });
   expect(await run(plugins, "greet", {})).toMatchObject({
     ok: false,
     text: expect.stringContaining("must have required property 'name'"),

@@ -2,7 +2,7 @@ import { AjvJsonSchemaValidator } from "@modelcontextprotocol/client/validators/
 import { describe, expect, test } from "vitest";
 import { parseArguments } from "../../../agent-core/tools/call-arguments.ts";
 import { tool as clarify } from "../../../agent-core/tools/clarify.ts";
-import { fitArguments, fitRefused } from "../../../agent-core/tools/fit-arguments.ts";
+import { fitArguments, fitRefused, respelled } from "../../../agent-core/tools/fit-arguments.ts";
 import { tool as patch } from "../../../agent-core/tools/patch.ts";
 import { tool as process } from "../../../agent-core/tools/process.ts";
 import { tool as readFile } from "../../../agent-core/tools/read-file.ts";
@@ -27,6 +27,7 @@ test.each([
   ["a brace too many", '{"path": "a"}}', { path: "a" }],
   ["a pattern with one backslash", '{"pattern": "\\d+\\s(a|b)\\."}', { pattern: "\\d+\\s(a|b)\\." }],
   ["a path of Windows", '{"path": "C:\\Code\\src"}', { path: "C:\\Code\\src" }],
+  ["folders in capitals", '{"path": "C:\\Temp\\New\\Foo\\Bar"}', { path: "C:\\Temp\\New\\Foo\\Bar" }],
   ["an escaped dollar of a shell", '{"command": "echo \\$HOME \\"x\\""}', { command: 'echo \\$HOME "x"' }],
   ["None", "None", {}],
   ["undefined", "undefined", {}],
@@ -313,25 +314,53 @@ test.each<[string, object, unknown, unknown]>([
   ["a list for the only field", closed({ paths: list(text).properties.a }, ["paths"]), ["a"], { paths: ["a"] }],
   ["arguments in a list below a name", closed({ q: text }, ["q"]), { args: [{ q: "x" }] }, { q: "x" }],
   ["an empty text for a needed list", list(text), { a: "" }, {}],
-  ["null for a needed list", { ...list(text), required: ["a"] }, { a: null }, { a: [] }],
-  ["an empty text for a needed object", closed({ f: closed({}) }, ["f"]), { f: "" }, { f: {} }],
   [
     "null for a needed value with a default",
     closed({ b: { type: "boolean", default: false } }, ["b"]),
     { b: null },
     { b: false },
   ],
-  ["null in a list", list(text), { a: ["x", null] }, { a: ["x"] }],
+  [
+    "numbers of more digits than a number holds",
+    list(text),
+    { a: "1174361234567890123,2" },
+    { a: ["1174361234567890123", "2"] },
+  ],
+  ["a list of such numbers", list(text), { a: "[1174361234567890123]" }, { a: ["1174361234567890123"] }],
   ["numbers with commas between", list(integer), { a: "1271, 2106" }, { a: [1_271, 2_106] }],
   ["a list that was encoded twice", list(text), { a: '"[\\"x\\"]"' }, { a: ["x"] }],
   ["JSON in a fence", closed({ f: closed({ a: text }) }), { f: '```json\n{"a":"x"}\n```' }, { f: { a: "x" } }],
-  ["an empty address that is not needed", closed({ u: { type: "string", format: "uri" } }), { u: "" }, {}],
   ["an empty text below its least length", closed({ u: { type: "string", minLength: 1 } }), { u: "" }, {}],
   ["an empty list below its least length", closed({ u: { type: "array", minItems: 1 } }), { u: [] }, {}],
   ["a number that is not available", closed({ n: integer }), { n: "N/A" }, {}],
   ["an address by its other name", closed({ uri: text }, ["uri"]), { url: "x" }, { uri: "x" }],
 ])("%s fits the schema of a server's tool", (_, schema, written, fitted) => {
   expect(fitArguments(written, schema as Record<string, unknown>)).toEqual(fitted);
+});
+
+const filter = closed({ filter: { type: "object" } }, ["filter"]);
+const call = closed({ path: text, content: text }, ["path", "content"]);
+test.each<[string, object, unknown]>([
+  ["null for a needed object", filter, { filter: null }],
+  ["an empty text for a needed object", filter, { filter: "" }],
+  ["an empty list for a needed object", filter, { filter: [] }],
+  ["an empty text for a needed object of one field", closed({ f: closed({ a: text }, ["a"]) }, ["f"]), { f: "" }],
+  ["null for a needed list", { ...list(text), required: ["a"] }, { a: null }],
+  ["null in a row", list({ type: "array", items: text }), { a: [["Ann", null, "Berlin"]] }],
+  ["null among parameters", list({ type: ["string", "number"] }), { a: ["a", null, 3] }],
+  ["two calls in one", call, { files: [1, 2].map((each) => ({ path: `${each}`, content: "" })) }],
+  ["a number with lost digits", closed({ n: { type: "number" } }), { n: "1174361234567890123" }],
+  ["an empty text in a format", closed({ due: { type: "string", format: "date" } }), { due: "" }],
+])("no value is invented or lost: %s", (_, schema, written) => {
+  expect(fitRefused(written, schema as Record<string, unknown>)).toEqual(written);
+});
+
+test("another spelling that a server takes in silence is cured, and no value is changed", () => {
+  const schema = closed({ due_date: text, limit: integer });
+  const written = { dueDate: "", limit: "3", other: null };
+  expect(respelled(written, schema)).toEqual({ due_date: "", limit: "3", other: null });
+  for (const kept of [{ due_date: "", dueDate: "x" }, { url: "x" }, "x"]) expect(respelled(kept, schema)).toBe(kept);
+  expect(respelled(written, { ...schema, additionalProperties: true })).toBe(written);
 });
 
 const texts = { type: "array", items: { type: "string" } };
