@@ -67,9 +67,11 @@ const UNTRUSTED = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY/;
 const NEEDED = new Set(["model", "messages", "input", "stream", "tools", "instructions", "system"]);
 
 /** The optional parameter of the request that a refusal names first: `reasoning` for `reasoning.effort`. Undefined when it names none. */
-function refusedParameter({ parameter, text, sent }: ErrorDetails): string | undefined {
+function refusedParameter({ parameter, text: whole, sent }: ErrorDetails): string | undefined {
+  const [text = ""] = whole.split(ECHO, 1);
   if (text.includes("cache_control")) return "cache_control"; // the mark of a block
-  if (/\b(?:tools|function_?declarations)[.[]\d/i.test(text)) return undefined; // a part of a tool
+  const head = parameter?.split(/[.[]/, 1)[0];
+  if (NEEDED.has(head ?? "") || PART.test(text)) return undefined;
   const optional = sent.filter((name) => !NEEDED.has(name));
   // The limit of an answer is often only compared with another parameter.
   const places = optional.map(
@@ -78,19 +80,27 @@ function refusedParameter({ parameter, text, sent }: ErrorDetails): string | und
   const named = places
     .filter(([name]) => mentionOf(name).test(text))
     .toSorted(([, first], [, second]) => first - second);
-  return optional.find((name) => name === parameter?.split(/[.[]/, 1)[0]) ?? named[0]?.[0];
+  return optional.find((name) => name === head) ?? named[0]?.[0];
 }
+
+/** The request behind its refusal, as pydantic and LiteLLM quote it. */
+const ECHO = /['"]input['"]\s*:|optional_params|\breceived (?:params|model group)\b/i;
+/** Refusals of a message, of the schema of a tool, or of one of their parts; and of a model by its name. */
+const PART =
+  /\bmessages\b|\bmessage \S|\broles?\b|\b(?:tools|function_?declarations|input|contents)\W{1,4}\d|\b(?:function|tool) ['"`]|['"`]properties|properties[.[]|\w['"`]? (?:item|block)s?\b|system memory/i;
 
 /** "Reasoning effort", "presencePenalty" and, at Ollama, "thinking" are parameters, too; a part of a message is none. */
 function mentionOf(name: string): RegExp {
-  const words = name.replaceAll("_", "[_ -]?") + (name === "reasoning_effort" ? "|thinking" : "");
+  const words = name.replaceAll("_", "[_ -]?") + (name === "reasoning_effort" ? `|${THINKING}` : "");
   const whole = `(?<!\\w|(?:\\]|\\d|assistant|user)\\.)(?:${words})(?!\\w)`;
   // A plain word needs a sign that it is a name.
-  const before =
-    "(?:['\"`]|(?:invalid|support\\w*|unknown|unrecognized|unexpected|parameter|argument|field|supplied):? )";
+  const refused = "(?:invalid|support\\w*|unknown|unrecognized|unexpected|parameter|argument|field|supplied)";
+  const before = `(?:['"\`]|${refused}:? |${refused}[^:\\n]{0,40}: (?=\\w+\\W*$))`;
   const after = "(?:['\"`:.]| (?:is|must|may|can|should|does|was)\\b)";
-  return new RegExp(name.includes("_") ? whole : `${before}${whole}|${whole}${after}`, "i");
+  return new RegExp(name.includes("_") ? whole : `${before}${whole}|${whole}${after}`, "im");
 }
+
+const THINKING = "(?<=support\\w* |in )thinking|thinking(?=[ _](?:level|budget))";
 
 type Rule = {
   /** HTTP status. Absent: only errors without a status match. */
@@ -122,7 +132,7 @@ const LOADING =
   /^(?!.*(?:fail|error)\w*(?![\w:]))(?:.*\b(?:model|server|weights)\b.{0,30} (?:(?:is|are) (?!not?\b).{0,12}(?:loading|starting|warming)|(?<!\bnot )being loaded)\b|loading model)(?!.*(?:fail|error))/im;
 /** A gateway passes a failure behind it on as a refusal; LM Studio names a model that it has unloaded. */
 const BEHIND =
-  /\bupstream\b|connection (?:reset|timeout|termination)|model (?:has )?(?:been )?(?:unloaded|crashed)|failed dependency/i;
+  /upstream request (?:failed|timed? ?out)|connection (?:reset|timeout|termination)|model (?:has )?(?:been )?(?:unloaded|crashed)|failed dependency/i;
 const PARAMETER =
   /(unsupported|unknown|unrecognized|invalid|unexpected).{0,20}(parameter|field|argument|value)|extra inputs are not permitted|is (deprecated|not supported) (for|with|by) this model|not support(ed)? (the |this )?(following )?parameter|not support the .{1,30} parameter|(argument|parameter)s? not supported|cannot both be/i;
 /** Signed or encrypted reasoning of earlier answers, or a reasoning item without its neighbour. */

@@ -268,6 +268,7 @@ describe("a refusal of a parameter", () => {
     ["pydantic", "reasoning_effort: Input should be 'low', 'medium' or 'high'", "reasoning_effort"],
     ["xAI", "Reasoning effort 'max' is not supported by this model", "reasoning_effort"],
     ["Ollama", '"qwen2.5-coder:7b" does not support thinking', "reasoning_effort"],
+    ["xAI, behind a colon", "Argument not supported on this model: stop", "stop"],
     ["older OpenAI", "Unrecognized request argument supplied: stream_options", "stream_options"],
     ["Azure", "Additional properties are not allowed ('stream_options' was unexpected)", "stream_options"],
     [
@@ -288,9 +289,29 @@ describe("a refusal of a parameter", () => {
     "The requests must include a user message",
     "tools[3].function.parameters.temperature: unknown format",
     "Stop sequences were reached before the first word",
+    "Invalid schema for function 'mcp__chroma__get': In context=('properties', 'include'), array schema missing items.",
+    "Invalid 'messages[4].content': the text \"please raise max_tokens\" has an invalid surrogate",
+    "messages.3: The final block in an assistant message cannot be `reasoning`.",
+    "Invalid 'input[5].id': 'x'. Expected an ID that begins with 'rs' for 'reasoning' items.",
+    "Remove duplicate 'reasoning' items from your input and try again.",
+    "Value error, 'stop' and 'assistant' roles should alternate",
+    "[{'loc': ('body', 'n'), 'msg': 'Input should be valid', 'input': {'text': 'set max_tokens'}}]",
+    "BadRequestError: it must alternate. Received Model Group=x; optional_params: {'reasoning_effort': 'high'}",
+    "model thinking: requires more system memory",
+    "Upstream error from Mistral: Expected last role User or Tool",
+    "Upstream error from Nebius: Invalid tool_choice",
+    "No upstream configured for model x",
   ])("is no refusal of a part of a message or a tool, or in other words: %s", (words) => {
     expect(faultOf(apiError(400, { message: words })).kind).toBe("bad-request");
   });
+
+  test.each(["tools[12].parameters", "input[3].summary", "messages.5"])(
+    "is none of %s, which every request needs",
+    (param) =>
+      expect(faultOf(apiError(400, { message: "Unsupported value: 'reasoning' or 'store'", param })).kind).toBe(
+        "bad-request",
+      ),
+  );
 });
 
 test.each([
