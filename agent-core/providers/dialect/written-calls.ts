@@ -9,6 +9,8 @@ import type { ToolSchema } from "../wire/wire.ts";
 
 export type WrittenCall = { readonly name: string; readonly input: Readonly<Record<string, unknown>> };
 
+/** Words in tags that other XML and HTML do not have. */
+const CALL_WORD = /tool|func|call|invoke/i;
 /** Words in the marks around calls: `<tool_call>`, `<function=…>`, `<invoke name=…>`, `<arguments>`, a fence `tool_code`. */
 const MARK_WORD = /tool|func|call|invoke|action|arg|param|input|^name$/i;
 /** A special token such as `<|python_tag|>`, `<｜tool▁sep｜>` or `</s>`; a bracket in capitals; a mark of ReAct and others. */
@@ -57,10 +59,13 @@ export function readWrittenCalls(
   const text = contentOf(written).replaceAll(GEMMA_TEXT, (_, __, value: string) => JSON.stringify(value));
   const calls: WrittenCall[] = [];
   let ended = 0;
+  let isMarked = false;
   for (let at = 0; at < text.length; ) {
-    const read = readJson(text, at, tools) ?? readNamed(text, at, tools);
+    const read = readJson(text, at, tools, isMarked) ?? readNamed(text, at, tools);
     calls.push(...(read?.calls ?? []));
-    const next = read?.end ?? afterNoise(text, at).end;
+    const noise = afterNoise(text, at);
+    isMarked ||= noise.isMark;
+    const next = read?.end ?? noise.end;
     if (read !== undefined) ended = next;
     const isRead = next > at || isCut || (ended > 0 && INVENTED.test(text.slice(ended)));
     if (!isRead) return undefined;
@@ -102,38 +107,39 @@ function skipNoise(text: string, from: number, tool?: ToolSchema): number {
 }
 
 /** JSON of one call, or of an object around calls. */
-function readJson(text: string, at: number, tools: readonly ToolSchema[]): Read | undefined {
+function readJson(text: string, at: number, tools: readonly ToolSchema[], isMarked: boolean): Read | undefined {
   // A model forgets the last brace before the end of its mark.
   const json =
     text[at] === "{" ? (bracketedAt(text, at) ?? /^\{[\s\S]*?\}(?=\s*(?:<\/|$))/.exec(text.slice(at))?.[0]) : undefined;
   const value = json === undefined ? undefined : parseLoosely(json);
   // A name alone calls a tool only inside marks.
-  const isMarked = isRecord(value) && /[<[|]/.test(text.slice(0, at));
-  const calls = callsOf(value, tools) ?? (isMarked ? callsOf({ arguments: {}, ...value }, tools) : undefined);
+  const named = isMarked && isRecord(value) ? { arguments: {}, ...value } : undefined;
+  const calls = callsOf(value, tools, isMarked) ?? callsOf(named, tools, isMarked);
   return calls && { calls, end: at + (json?.length ?? 0) };
 }
 
-function callsOf(value: unknown, tools: readonly ToolSchema[]): readonly WrittenCall[] | undefined {
+function callsOf(value: unknown, tools: readonly ToolSchema[], isMarked: boolean): readonly WrittenCall[] | undefined {
   if (Array.isArray(value)) {
-    const calls = value.map((item) => callsOf(item, tools));
+    const calls = value.map((item) => callsOf(item, tools, isMarked));
     return calls.every((call) => call !== undefined) ? calls.flat() : undefined;
   }
   const [[key, only] = ["", undefined], other] = Object.entries(recordIn(value) ?? {});
-  if (other !== undefined || typeof only !== "object") return callOf(value, tools);
+  if (other !== undefined || typeof only !== "object") return callOf(value, tools, isMarked);
   const tool = markedTool(key, tools);
   const input = tool && recordIn(only);
   if (tool && input) return [{ name: tool.name, input }];
-  return MARK_WORD.test(key) || key === "tool_uses" ? callsOf(only, tools) : undefined;
+  return MARK_WORD.test(key) || key === "tool_uses" ? callsOf(only, tools, isMarked) : undefined;
 }
 
 /** Fields beside those of a call are its arguments when the tool has them all; else it is data, such as a package.json. */
-function callOf(value: unknown, tools: readonly ToolSchema[]): readonly WrittenCall[] | undefined {
+function callOf(value: unknown, tools: readonly ToolSchema[], isMarked: boolean): readonly WrittenCall[] | undefined {
   const fields = Object.entries(recordIn(value) ?? {});
   const nested = fields.find(([key, each]) => key === "function" && typeof each === "object");
-  if (nested) return callsOf(nested[1], tools);
-  const tool = toolNamed(fields.find(([key, each]) => NAME_FIELD.test(key) && typeof each === "string")?.[1], tools);
+  if (nested) return callsOf(nested[1], tools, isMarked);
+  const name = fields.find(([key, each]) => NAME_FIELD.test(key) && typeof each === "string")?.[1];
+  const tool = toolNamed(name, tools, isMarked);
   const given = fields.find(([key]) => INPUT_FIELD.test(key));
-  if (tool === undefined) return isRecord(given?.[1]) ? callsOf(given[1], tools) : undefined;
+  if (tool === undefined) return isRecord(given?.[1]) ? callsOf(given[1], tools, isMarked) : undefined;
   const others = fields.filter(([key]) => !NAME_FIELD.test(key) && !INPUT_FIELD.test(key) && !ID_FIELD.test(key));
   if (others.some(([key]) => given !== undefined || typesOf(key, tool) === undefined)) return undefined;
   const input = given === undefined && others.length > 0 ? Object.fromEntries(others) : inputOf(given?.[1]);
@@ -151,13 +157,13 @@ function readNamed(text: string, at: number, tools: readonly ToolSchema[]): Read
   const tag = matchAt(TAG, text, at);
   if (tag === null) {
     const [name = "", plain] = matchAt(NAME, text, at) ?? [];
-    const tool = toolNamed(plain, tools);
+    const tool = toolNamed(plain, tools, true);
     const body = tool && readInput(text, at + name.length, tool);
     return tool && body && { calls: [{ name: tool.name, input: body.input }], end: body.end };
   }
   const [opened, word = "", name, attributes] = tag;
   if (name !== undefined && !MARK_WORD.test(word)) return undefined;
-  const tool = name === undefined ? markedTool(word, tools) : toolNamed(name, tools);
+  const tool = name === undefined ? markedTool(word, tools) : toolNamed(name, tools, true);
   const end = at + opened.length;
   const body = tool && (attributesOf(attributes, end, tool) ?? readInput(text, end, tool));
   // The tag of a tool without arguments may be other XML.
@@ -269,9 +275,9 @@ function pythonInput(written: string, tool: ToolSchema): unknown {
   return values.length > names.length ? undefined : Object.fromEntries(values.map((value, at) => [names[at], value]));
 }
 
-/** A tool of another agent keeps its name, so that the answer to its call names ours. */
-function toolNamed(name: unknown, tools: readonly ToolSchema[]): ToolSchema | undefined {
-  if (typeof name !== "string") return undefined;
+/** Other JSON has names, too: without marks only a tool's own counts. One of another agent stays, so that its answer names ours. */
+function toolNamed(name: unknown, tools: readonly ToolSchema[], isMarked: boolean): ToolSchema | undefined {
+  if (typeof name !== "string" || !isMarked) return markedTool(name, tools);
   const foreign = counterpart(name, tools);
   return meantTool(name, tools) ?? (foreign && { ...foreign, name });
 }
@@ -360,7 +366,8 @@ function decidedStart(rest: string, options: StartOptions, isInList: boolean): C
 
 function tagStart(text: string, tools: readonly ToolSchema[], isMarked: boolean): CallStart {
   const [opened = "", tag = "", name, attributes = ""] = matchAt(TAG, text, 0) ?? [];
-  if (name !== undefined) return MARK_WORD.test(tag) && toolNamed(name, tools) !== undefined ? "call" : "other";
+  const isCall = isMarked || CALL_WORD.test(tag);
+  if (name !== undefined) return MARK_WORD.test(tag) && toolNamed(name, tools, isCall) !== undefined ? "call" : "other";
   const tool = markedTool(tag, tools);
   if (tool === undefined) return "other";
   // Only an element or attribute for a parameter, or JSON, tells such a call from other XML.
@@ -374,7 +381,7 @@ function tagStart(text: string, tools: readonly ToolSchema[], isMarked: boolean)
 function nameStart(text: string, tools: readonly ToolSchema[], isMarked: boolean): CallStart {
   const named = matchAt(NAME, text, 0);
   const after = text.slice(named?.[0].length ?? 0);
-  if (toolNamed(named?.[1], tools) === undefined)
+  if (toolNamed(named?.[1], tools, isMarked) === undefined)
     return /^(?:[\w.:(-]*|function<[^>]*)$/.test(text) ? "maybe" : "other";
   if (/^ *[a-z]?$/i.test(after) || HEADER_WORDS.some((word) => word.startsWith(after))) return "maybe";
   if (!isMarked) return after.startsWith("(") ? "call" : "other";
@@ -396,7 +403,7 @@ function firstStart(text: string, tools: readonly ToolSchema[]): CallStart {
   if (tool !== undefined) return typesOf(key ?? "", tool) === undefined ? "other" : "call";
   if ("print(".startsWith(text)) return "maybe";
   const [, begun, after] = OPEN_FIRST.exec(text) ?? [];
-  return begun === undefined || nameValue(begun, after !== "", tools) === "other" ? "other" : "maybe";
+  return begun === undefined || nameValue(begun, after !== "", tools, false) === "other" ? "other" : "maybe";
 }
 
 const JSON_KEY = /["']?(\w+)["']?\s*:\s*(?:["']([\w.:/-]*)(["']?))?/g;
@@ -411,7 +418,7 @@ function jsonStart(text: string, tools: readonly ToolSchema[], isMarked: boolean
   if (OPEN_NAME.test(text)) return "maybe";
   for (const [, key = "", value, end] of text.matchAll(JSON_KEY)) {
     if (markedTool(key, tools) !== undefined || INPUT_FIELD.test(key)) return isMarked ? "call" : "other";
-    if (NAME_FIELD.test(key) && value !== undefined) return nameValue(value, end !== "", tools);
+    if (NAME_FIELD.test(key) && value !== undefined) return nameValue(value, end !== "", tools, isMarked);
     if (![ID_FIELD, NAME_FIELD, MARK_WORD].some((known) => known.test(key))) return "other";
   }
   return "maybe";
@@ -425,8 +432,8 @@ function namedStart(text: string, tools: readonly ToolSchema[]): CallStart | und
   return typesOf(inner, tool) === undefined ? "other" : "call";
 }
 
-function nameValue(value: string, isWhole: boolean, tools: readonly ToolSchema[]): CallStart {
-  if (isWhole) return toolNamed(value, tools) === undefined ? "other" : "call";
+function nameValue(value: string, isWhole: boolean, tools: readonly ToolSchema[], isMarked: boolean): CallStart {
+  if (isWhole) return toolNamed(value, tools, isMarked) === undefined ? "other" : "call";
   const plain = value.replace(SPACES, "");
   const isNear = tools.some(({ name }) => name.startsWith(plain) || name.includes(`__${plain}`));
   return isNear || ["functions.", "default_api."].some((word) => word.startsWith(value)) ? "maybe" : "other";

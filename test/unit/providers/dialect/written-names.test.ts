@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { WrittenParts } from "../../../../agent-core/providers/dialect/written-parts.ts";
 import type { ModelEvent, ToolSchema } from "../../../../agent-core/providers/wire/wire.ts";
-import { callsOf } from "../../../conformance/collect.ts";
+import { callsOf, joined } from "../../../conformance/collect.ts";
 
 function read(text: string, chars: number, tools: readonly ToolSchema[]): readonly ModelEvent[] {
   const parts = new WrittenParts({ tools, allowsBareJson: true });
@@ -37,6 +37,25 @@ test.each([
   const terminal = { ...listTool, name: "terminal", parameters: { type: "object", properties: { command: {} } } };
   for (const chars of [1, 9, 1_000])
     expect(callsOf(read(text, chars, [terminal]))).toEqual([[name, '{"command":"ls"}']]);
+});
+
+test.each([
+  '{"action": "create", "input": {"title": "x"}}',
+  '{"name": "findUser", "parameters": {"id": "string"}}',
+  '{"name": "ls", "type": "function"}',
+  '{"name": "Bash", "arguments": {"command": "ls"}}',
+  '{"name": "save", "args": ["a"]}',
+  '{"tools": [{"name": "view", "parameters": {"path": "a"}}]}',
+  '[{"name": "grep", "parameters": {"type": "object", "properties": {"a": {}}}}]',
+  '```json\n{"name": "list_directory", "parameters": {"type": "object"}}\n```',
+  '<input name="find">x</input>',
+])("an answer in JSON with the name of another agent's tool is text: %s", (text) => {
+  const tools = ["terminal", "search_files", "patch", "read_file", "write_file"].map((name) => ({ ...listTool, name }));
+  for (const chars of [1, 9, 1_000]) {
+    const events = read(text, chars, tools);
+    expect(callsOf(events)).toEqual([]);
+    expect(joined(events, "text-delta")).toBe(text);
+  }
 });
 
 test("a server's tool is known by its own name where no other tool has it", () => {
