@@ -74,13 +74,9 @@ function refusedParameter({ parameter, text: whole, sent }: ErrorDetails): strin
   if (NEEDED.has(head ?? "") || PART.test(text)) return undefined;
   const optional = sent.filter((name) => !NEEDED.has(name));
   // The limit of an answer is often only compared with another parameter.
-  const places = optional.map(
-    (name) => [name, text.search(mentionOf(name)) + (/^max_/.test(name) ? text.length : 0)] as const,
-  );
-  const named = places
-    .filter(([name]) => mentionOf(name).test(text))
-    .toSorted(([, first], [, second]) => first - second);
-  return optional.find((name) => name === head) ?? named[0]?.[0];
+  const place = (name: string) => text.search(mentionOf(name)) + (/^max_/.test(name) ? text.length : 0);
+  const named = optional.filter((name) => mentionOf(name).test(text)).toSorted((a, b) => place(a) - place(b));
+  return optional.find((name) => name === head) ?? named[0];
 }
 
 /** The request behind its refusal, as pydantic and LiteLLM quote it. */

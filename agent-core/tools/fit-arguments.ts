@@ -26,7 +26,7 @@ export function fitRefused(raw: unknown, schema: Schema): unknown {
 export function respelled(raw: unknown, schema: Schema): unknown {
   const { properties } = schema;
   if (!isRecord(raw) || !isRecord(properties) || !hasOtherSpelling(raw, schema)) return raw;
-  return renamed(raw, Object.keys(properties), [], [isSameName]);
+  return renamed(raw, Object.keys(properties), [isSameName]);
 }
 
 /** Fits by one schema, whose definitions its references name. */
@@ -65,7 +65,7 @@ class Fitting {
       const fitted = this.fit(inner, schema, depth + 1);
       if (this.#accepts(fitted, schema, depth)) return isRecord(fitted) ? fitted : value;
     }
-    const named = this.#nested(renamed(value, Object.keys(properties), required), schema, depth);
+    const named = this.#nested(renamed(value, [...required, ...Object.keys(properties)]), schema, depth);
     const entries = Object.entries(named).flatMap(([name, written]): readonly [string, unknown][] => {
       const property = propertyOf(name, schema);
       if (property === false) return [];
@@ -357,19 +357,10 @@ const SYNONYMS: readonly (readonly string[])[] = [
   ["offset", "start", "start_line", "skip"],
 ];
 
-/** Fields under the names that the schema has. A required name takes precedence; a name that is there is kept. */
-function renamed(
-  value: Fields,
-  known: readonly string[],
-  required: readonly string[],
-  likenesses = [isSameName, sharesWord, isSynonym],
-): Fields {
+/** Fields under the names that the schema has. The first ones take precedence; a name that is there is kept. */
+function renamed(value: Fields, known: readonly string[], likenesses = [isSameName, sharesWord, isSynonym]): Fields {
   const names = new Map(Object.keys(value).map((name) => [name, name]));
-  const free = known.filter((name) => !names.has(name));
-  const wanted = [
-    ...free.filter((name) => required.includes(name)),
-    ...free.filter((name) => !required.includes(name)),
-  ];
+  const wanted = known.filter((name) => !names.has(name));
   for (const likeness of likenesses) {
     for (const name of wanted) {
       const taken = [...names.values()].includes(name);

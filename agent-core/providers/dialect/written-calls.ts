@@ -111,10 +111,7 @@ function readJson(text: string, at: number, tools: readonly ToolSchema[], isMark
   // A model forgets the last brace before the end of its mark.
   const json =
     text[at] === "{" ? (bracketedAt(text, at) ?? /^\{[\s\S]*?\}(?=\s*(?:<\/|$))/.exec(text.slice(at))?.[0]) : undefined;
-  const value = json === undefined ? undefined : parseLoosely(json);
-  // A name alone calls a tool only inside marks.
-  const named = isMarked && isRecord(value) ? { arguments: {}, ...value } : undefined;
-  const calls = callsOf(value, tools, isMarked) ?? callsOf(named, tools, isMarked);
+  const calls = json === undefined ? undefined : callsOf(parseLoosely(json), tools, isMarked);
   return calls && { calls, end: at + (json?.length ?? 0) };
 }
 
@@ -142,7 +139,9 @@ function callOf(value: unknown, tools: readonly ToolSchema[], isMarked: boolean)
   if (tool === undefined) return isRecord(given?.[1]) ? callsOf(given[1], tools, isMarked) : undefined;
   const others = fields.filter(([key]) => !NAME_FIELD.test(key) && !INPUT_FIELD.test(key) && !ID_FIELD.test(key));
   if (others.some(([key]) => given !== undefined || typesOf(key, tool) === undefined)) return undefined;
-  const input = given === undefined && others.length > 0 ? Object.fromEntries(others) : inputOf(given?.[1]);
+  // A name alone calls a tool only inside marks.
+  const input =
+    given === undefined && (isMarked || others.length > 0) ? Object.fromEntries(others) : inputOf(given?.[1]);
   return input && [{ name: tool.name, input }];
 }
 
