@@ -1,6 +1,7 @@
 /** Check of arguments against the JSON schema of a foreign tool. Loads the validator of the MCP library. */
 import type { JsonSchemaType } from "@modelcontextprotocol/client";
-import { Ajv, AjvJsonSchemaValidator } from "@modelcontextprotocol/client/validators/ajv";
+import { AjvJsonSchemaValidator } from "@modelcontextprotocol/client/validators/ajv";
+import { isRecord } from "../platform/json.ts";
 import { withinTime } from "../platform/within-time.ts";
 
 /** Largest schema. The largest ones of real servers have 30,000 characters. */
@@ -23,19 +24,29 @@ export type ArgumentCheck = (args: unknown) => string | undefined;
 export function argumentCheck(schema: Readonly<Record<string, unknown>>, limitMs = LIMIT_MS): ArgumentCheck {
   const { length } = JSON.stringify(schema);
   if (length > MAX_CHARS) throw new Error(`it has ${length} characters; the limit is ${MAX_CHARS}`);
-  // The library takes two schemas with one `$id` for the same.
-  const { $id: _, ...own } = schema;
+  // The library takes two schemas with one `$id` for the same, and writes a format that it does not know to the console.
+  const { $id: _, ...own } = withoutFormats(schema);
   const validate = limited(limitMs, () => compile(own as JsonSchemaType));
   return (args) => validate && limited(limitMs, () => validate(args).errorMessage?.slice(0, ERROR_CHARS));
 }
 
+/** Keywords whose names have schemas, and those with values. */
+const NAMED = /^(?:properties|patternProperties|\$defs|definitions|dependentSchemas)$/;
+const VALUES = /^(?:const|enum|default|examples)$/;
+
+/** Formats are remarks by the standard; the owner of the tool checks them. `areNames`: the keys are no keywords. */
+function withoutFormats(schema: object, areNames = false): Readonly<Record<string, unknown>> {
+  const kept = Object.entries(schema).filter(([key, value]) => areNames || key !== "format" || isRecord(value));
+  const parts = kept.map(([key, part]) => {
+    if (typeof part !== "object" || part === null || (!areNames && VALUES.test(key))) return [key, part];
+    const list = Array.isArray(part) && part.map((each) => (isRecord(each) ? withoutFormats(each) : each));
+    return [key, list || withoutFormats(part, !areNames && NAMED.test(key))];
+  });
+  return Object.fromEntries(parts);
+}
+
 function compile(schema: JsonSchemaType): ReturnType<AjvJsonSchemaValidator["getValidator"]> {
-  // Formats are remarks by the standard; the owner of the tool checks them.
-  const validator =
-    shared ??
-    new AjvJsonSchemaValidator(
-      new Ajv({ strict: false, validateSchema: false, allErrors: true, validateFormats: false }),
-    );
+  const validator = shared ?? new AjvJsonSchemaValidator();
   shared = undefined;
   const validate = validator.getValidator(schema);
   shared = validator;

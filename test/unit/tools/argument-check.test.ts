@@ -61,3 +61,14 @@ test.each([
   expect(written).not.toHaveBeenCalled();
   written.mockRestore();
 });
+
+const pair = { type: "array", prefixItems: [{ type: "string" }, { type: "number" }], items: false };
+test.each<[string, object, unknown, boolean]>([
+  ["a pair", { properties: { a: pair } }, { a: ["x", 1] }, true],
+  ["a pair in the wrong order", { properties: { a: pair } }, { a: [1, "x"] }, false],
+  ["a third item of a pair", { properties: { a: pair } }, { a: ["x", 1, 2] }, false],
+  ["a field that no part knows", { allOf: [{ properties: { a: {} } }], unevaluatedProperties: false }, { b: 1 }, false],
+  ["a field without the other", { dependentRequired: { a: ["b"] } }, { a: 1 }, false],
+])("a schema is one of 2020-12 unless it names another: %s", (_, schema, value, isValid) => {
+  expect(argumentCheck({ type: "object", ...schema })(value) === undefined).toBe(isValid);
+});
