@@ -65,11 +65,8 @@ export type CommandEffect =
       readonly input?: Input;
       readonly cwd?: Arg;
       readonly variables?: readonly Arg[];
-      /**
-       * A program that no rule knows is the project's own: `missing`, where this machine has none of that name, or
-       * `installed`, where a package of the project has it, which would otherwise be downloaded.
-       */
-      readonly own?: "missing" | "installed";
+      /** A package of the project has the program, which would otherwise be downloaded. */
+      readonly own?: "installed";
     }
   /** Needs this reach beyond the sandbox. `when`: only where this setting of git is on. */
   | { readonly kind: "reach"; readonly reach: Reach; readonly when?: string }

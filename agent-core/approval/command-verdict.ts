@@ -8,7 +8,7 @@ import { isSecretName, secretReason } from "./secret-paths.ts";
 import { UNKNOWN } from "./shell/arg.ts";
 import { Recorder, TooMuchToJudge } from "./shell/recorder.ts";
 import { initialState, NO_INPUT, type Walk } from "./shell/shell-state.ts";
-import { rules, walkWords } from "./shell/walk-command.ts";
+import { walkWords } from "./shell/walk-command.ts";
 import { walkBody, walkScript } from "./shell/walk-script.ts";
 import { judgeUnread } from "./unread-command.ts";
 
@@ -89,7 +89,6 @@ function createWalk(scope: CommandScope, record: Recorder): Walk {
   const walk: Walk = {
     scope,
     record,
-    rules,
     script: (script, setting) => walkScript(script, setting, walk),
     command: (words, setting) => walkWords(words, setting, walk),
     code(code, setting) {

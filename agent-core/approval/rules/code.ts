@@ -30,7 +30,9 @@ function module([name, ...rest]: readonly Arg[]): readonly CommandEffect[] {
 }
 
 /** Perl, Ruby and PHP run code that stands in a text in double quotes. */
-const PRINTS = /^\s*(?:(?:print|console\.log)\((?:'[^"'\\]*'|"[^"'\\#$@`]*"|[\d\s+*/.-]*)\);?|[\d\s+*/.-]+)\s*$/;
+const PRINTS = /^\s*(?:print|console\.log)\((?:'[^"'\\]*'|"[^"'\\#$@`]*"|[\d\s+*/.-]*)\);?\s*$/;
+/** Python and Node run none of it. Outside of such a text a backtick or a sign of a comment may hide code. */
+const PRINTS_TEXT = /^\s*(?:(?:print|console\.log)\("[^"'\\`]*"\);?|[\d\s+*/.-]+)\s*$/;
 /** Code that loads a package and prints its version, and no other value. */
 const PRINTS_VERSION =
   /^(?:(?:import|from [\w.]+ import) [\w., ]+; ?)+print\([\w.]+\.(?:__version__|__file__|version|version_info|executable|prefix|platform)\)$|^(?:console\.log\()?(?:process\.(?:versions?|platform|arch)(?:\.\w+)?|require\((["'])(?:\.\/package\.json|[\w@][\w@/-]*(?:\/package\.json)?)\1\)\.(?:name|version))\)?;?$/;
@@ -51,9 +53,13 @@ function plainCall(name: string, args: readonly Arg[]): readonly CommandEffect[]
   if (/^node(?:js)? --test$/.test(line) && !loads) return [project(args)];
   if (line === "node --run") return packageScript("node --run", second, { rest });
   if (FRONT.test(lineOf([knownArg(name), ...args]))) return [project(args)];
-  const code = /^(?:\S+ -[ce]|node(?:js)? -p)$/.test(line) && rest.length === 0 ? (second?.text ?? "") : "";
+  const code = /^(?:\S+ -[ce]|node(?:js)? -p)$/.test(line) && rest.length === 0 ? second : undefined;
+  return code && isKnown(code) ? printed(name, code.text) : undefined;
+}
+
+function printed(name: string, code: string): readonly CommandEffect[] | undefined {
   if (PRINTS_VERSION.test(code)) return [project([])];
-  return PRINTS.test(/^(?:py|node)/.test(name) ? code.replace(/[#$@`]/g, "") : code) ? [] : undefined;
+  return PRINTS.test(code) || (/^(?:py|node)/.test(name) && PRINTS_TEXT.test(code)) ? [] : undefined;
 }
 
 /** The code, or the script, is not read. */

@@ -176,7 +176,7 @@ function readTest(word: string, value: Arg | undefined, effects: CommandEffect[]
   if (word === "-files0-from") effects.push(...reads(files));
   else if (/^-f(?:print0?|ls|printf)$/.test(word)) effects.push(...writes(files));
   else if (!WITH_VALUE.test(word)) {
-    if (word.startsWith(UNKNOWN)) effects.push(opaque(`Runs find with ${shown(word)}, which may be an action`));
+    if (word.includes(UNKNOWN)) effects.push(opaque(`Runs find with ${shown(word)}, which may be an action`));
     return 0;
   }
   return word === "-fprintf" ? 2 : 1;
@@ -199,7 +199,7 @@ function endOfNames(tests: readonly Arg[]): string {
 
 /** fd: `-x` and `-X` run the rest of the line on each file. */
 const fd: Program = ({ args }) => {
-  const at = args.findIndex(({ text }) => /^-[a-zA-Z]*[xX]|^--exec|^\0/.test(text));
+  const at = args.findIndex(({ text }) => /^-[a-zA-Z]*[xX\0]|^--exec|^(?:--[\w-]*)?\0/.test(text));
   if (at < 0) return reads(args.filter(({ text }) => !text.startsWith("-")));
   const words = args.slice(at + 1).map((word) => (/\{\/?\/?\.?\}/.test(word.text) ? UNKNOWN_ARG : word));
   const run: CommandEffect = { kind: "command", words: [...words, UNKNOWN_ARG] };

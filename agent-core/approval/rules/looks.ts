@@ -57,7 +57,7 @@ journalctl | u:n:fbkp:S:U:eo:rxqg: | unit= lines= follow boot=? priority= since=
 
 /** Programs that print facts, whatever their options and operands: none opens a file, starts a program or changes something. */
 const PRINTERS =
-  "echo printf expr test [ seq basename dirname true false free uptime nproc uname id who w whoami arch logname hostid tty pwd yes sleep reset clear users groups ps which whereis type netstat printenv locale lscpu lsblk vmstat iostat";
+  "echo printf expr test [ seq basename dirname true false free uptime nproc uname id who w whoami logname hostid tty pwd yes sleep reset clear users groups ps which whereis type netstat printenv locale lscpu lsblk vmstat iostat";
 
 /** Every word may be a path: operands, values behind `=`, and values attached to a letter (`-f/etc/shadow`). */
 const readAll = ({ name, args }: Call, { operands }: Options): readonly CommandEffect[] => {

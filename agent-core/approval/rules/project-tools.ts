@@ -18,6 +18,9 @@ import { byLine, lineOf, ruleTable } from "./rule.ts";
 const STEERING =
   /^--?(?:on[A-Z-]\w*|raw-command|eval|exec|exec-prefix|wrapper|fplugin\S*|fuse-ld|specs\S*|toolexec|vettool|overlay|gccgoflags|modfile|use-program|load-plugins|plugin-dir|rulesdir|init-hook|ld-path|(?:global-setup|require|preset|rootDir|prefix)=\/\S*|script-shell|node-options|userconfig|globalconfig|registry|init-module|shell|viewer|editor|call|python|config-setting|index-url|extra-index-url|config-file|option)(?:$|=)|^-(?:fplugin|specs|toolexec|vettool|ldflags=.*-extld)/;
 
+/** An option whose name is not known to its end. Before a capital letter of a compiler it is a value. */
+const HALF_KNOWN = /^-[^=A-Z]*\0/;
+
 /** Verbs and targets that reach beyond the project. */
 const FAR =
   /^(?:publish|deploy|release|upload|login|logout|push|install|uninstall|add|remove|exec|dependency:get|cloud|connect|link|telemetry|generate:key|init)$|deploy|publish|releas|upload|destroy|drop|prod(?:uction)?(?:$|[:._-])|migrat|seed|eject|purge|teardown|rollback|promote|nuke|wipe|reset|ship/i;
@@ -28,20 +31,21 @@ const leaves = (name: string, verb: string): readonly CommandEffect[] => [
 ];
 
 function steering(name: string, args: readonly Arg[]): readonly CommandEffect[] {
-  const odd = args.filter((arg) => STEERING.test(arg.text) || (arg.splits && arg.text === UNKNOWN));
+  const odd = args.filter(
+    (arg) => STEERING.test(arg.text) || HALF_KNOWN.test(arg.text) || (arg.splits && arg.text === UNKNOWN),
+  );
   return odd.map((arg) => opaque(`Runs ${name} with ${shown(arg)}, which can make it run other code`));
 }
 
 /** A tool that runs code or settings of the project. */
-const tool: Program = ({ name, args }) => [project(args), ...steering(name, args)];
+export const tool: Program = ({ name, args }) => [project(args), ...steering(name, args)];
 
-/** A task runner, and a program of the project's own: some tasks reach beyond the project. */
-export const tasks: Program = (call) => {
+/** A task runner: some tasks reach beyond the project. */
+const tasks: Program = (call) => {
   // Plugins of Maven that the project need not name, and its runner of programs.
   const plugin = call.name.startsWith("mvn") ? /^(?:[\w-]+\.[\w.-]+:[\w.-]+:|exec:exec)/ : /^(?!)/;
-  const words = [...(isConventional(call) ? [] : [call.name]), ...call.args.map(({ text }) => text)];
-  const far = words.find((word) => !word.startsWith("-") && (FAR.test(word) || plugin.test(word)));
-  return far ? [...tool(call), ...leaves(call.name, far)] : tool(call);
+  const far = call.args.find(({ text }) => !text.startsWith("-") && (FAR.test(text) || plugin.test(text)));
+  return far ? [...tool(call), ...leaves(call.name, far.text)] : tool(call);
 };
 
 const compiler: Program = (call) => {
@@ -54,15 +58,12 @@ const compiler: Program = (call) => {
   ];
 };
 
-/** Verbs that by convention test, build or describe a project, whatever program has them. */
-const VERB =
-  /^(?:tests?|check|build|compile|lint|fmt|format|typecheck|bench|validate|status|version|help|log|diff|doctor|history|routes)$/;
-const CHOOSES =
-  /^--?[\w-]*(?:conf|exec|com|cmd|plug|script|hook|eval|out|file|dir|path|host|url|remote|root|load|lib)|^-.*[/=]/;
+/** Verbs that by convention test a project, or look at it. To build may push, and a version may be raised. */
+const VERB = /^(?:tests?|check|lint|fmt|typecheck|bench|validate|status|help|log|diff|history|routes)$/;
 
-/** True for a call that runs code of the project, or looks at it, by its verb alone. */
-export function isConventional({ args: [verb, ...rest] }: Call): boolean {
-  return VERB.test(verb?.text ?? "") && rest.every((arg) => isKnown(arg) && !CHOOSES.test(arg.text));
+/** True for a verb alone. Another word may be a place, a host or what an unknown program starts. */
+export function isConventional({ name, args: [verb, ...rest], input }: Call): boolean {
+  return VERB.test(verb?.text ?? "") && rest.length === 0 && input.kind === "none" && !FAR.test(name);
 }
 
 const OWN_RULES = /(?:^| )(?:-\w*[EI]|--ev|--inc)/;
@@ -135,7 +136,7 @@ function restOf(name: string, args: readonly Arg[]): readonly CommandEffect[] {
   const [first, ...rest] = at < 0 ? [] : args.slice(at);
   if (first === undefined) return [];
   if (first.text.startsWith("-")) return [opaque(`Runs ${name} with ${shown(first)}, an option that is not known`)];
-  return [{ kind: "command", words: [first, ...rest], own: "missing" }];
+  return [{ kind: "command", words: [first, ...rest] }];
 }
 
 const FOLDER = /^(?:--(?:prefix|cwd|dir)|-C)(?:=|$)/;
@@ -236,7 +237,7 @@ export const projectTools: ReadonlyMap<string, Program> = ruleTable({
     tool,
   "javac kotlinc scalac rustc ghc nim zigcc nasm protoc bison flex gcc g++ cc c++ clang clang++ gfortran": compiler,
   "gradle gradlew mvn mvnw mvnd ant sbt lein bazel bazelisk turbo nx lerna rush moon grunt gulp rake invoke": tasks,
-  "ninja samu meson xcodebuild msbuild celery uvicorn gunicorn vue-cli-service changeset": tasks,
+  "ninja samu meson xcodebuild vue-cli-service": tasks,
   "terraform tofu": manager("validate fmt version show output providers graph plan test", { system: true }),
   "pre-commit tauri expo prisma": manager(
     "run validate-config help dev build info start lint doctor validate generate",

@@ -95,6 +95,8 @@ export const wrappers: ReadonlyMap<string, Program> = ruleTable({
     wraps: 0,
   },
   "timeout gtimeout": { short: "fk:s:vp", long: "foreground kill-after= preserve-status signal= verbose", wraps: 1 },
+  /** On macOS it starts a program; on Linux it takes no word. */
+  arch: { wraps: 0 },
   stdbuf: { short: "i:o:e:", long: "input= output= error=", wraps: 0 },
   "nyc c8 bear": { short: "r:n:x:t:", long: "reporter= include= exclude= all check-coverage", does: CHANGE, wraps: 0 },
   "cross-env": { posix: true, effects: (_, { operands }) => afterAssignments(operands) },

@@ -1,7 +1,6 @@
 /** Turns the effects of a program into findings, and walks the commands that the program runs. */
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { findProgram } from "../../platform/find-program.ts";
 import type { CommandEffect, RemoteBranches, ScriptSource } from "../command-effect.ts";
 import type { CommandScope } from "../command-scope.ts";
 import { judgePath, judgeWords, type PathEffect } from "../judge-path.ts";
@@ -9,7 +8,7 @@ import { parseCommand } from "../parse-command.ts";
 import { isPlainCompose, packageScript, readScript } from "../project-scripts.ts";
 import { trackedSecrets } from "../reached-secrets.ts";
 import { followsBranches, hasHooks, isOn, isPlainRepository } from "../repository.ts";
-import { downloads, tasks } from "../rules/project-tools.ts";
+import { downloads } from "../rules/project-tools.ts";
 import { judgeVariable } from "../rules/sensitive-variables.ts";
 import { type Arg, afterPrefix, shown, TOKEN, UNKNOWN, UNKNOWN_ARG } from "./arg.ts";
 import { forkState, NO_INPUT, type Output, type Setting, type ShellState, type Walk } from "./shell-state.ts";
@@ -91,13 +90,9 @@ function runCommand(
 ): Output {
   const { words, input, cwd, variables = [] } = effect;
   const [{ text: name } = UNKNOWN_ARG] = words;
-  const { cwds } = setting.state;
-  if (own === "installed" && cwds?.every((folder) => isInstalled(name, folder, walk.scope)) !== true)
+  if (own && setting.state.cwds?.every((folder) => isInstalled(name, folder, walk.scope)) !== true)
     return runEffects(downloads(name, words), setting, walk);
   if (own) walk.record.markProject();
-  const isOwn = own === "installed" || (own === "missing" && /^[\w-]+$/.test(name) && findProgram(name) === undefined);
-  if (isOwn && !walk.rules.has(name))
-    return runEffects(tasks({ name, args: words.slice(1), input: NO_INPUT }), setting, walk);
   const state = outsideShell(setting.state);
   if (cwd) state.cwds = foldersOf(cwd.text, state);
   for (const arg of variables) {
@@ -111,7 +106,7 @@ function runCommand(
 
 /** True when a package in a folder of packages at or above `folder` has the program, or is that package. */
 function isInstalled(name: string, folder: string, scope: CommandScope): boolean {
-  if (!/^(?:@[\w.-]+\/)?\w[\w.-]*$/.test(name)) return false;
+  if (!/^\w[\w.-]*$/.test(name)) return false;
   const places = [".bin/", ""].map((inner) => scope.resolvePath(join(folder, "node_modules", inner + name)));
   return (
     places.some((path) => existsSync(path)) || (dirname(folder) !== folder && isInstalled(name, dirname(folder), scope))

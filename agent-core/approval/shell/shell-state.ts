@@ -1,7 +1,7 @@
 /** State of a shell between commands, and the setting that a piece of code runs in. */
 import { tmpdir } from "node:os";
 import type { CompoundCommand, CompoundList, ParsedScript, Redirected } from "unbash";
-import type { Input, Program } from "../command-effect.ts";
+import type { Input } from "../command-effect.ts";
 import type { CommandScope } from "../command-scope.ts";
 import { type Arg, knownArg, TOKEN, UNKNOWN_ARG } from "./arg.ts";
 import type { Recorder } from "./recorder.ts";
@@ -123,8 +123,6 @@ export type Setting = {
 
 export type Walk = {
   readonly scope: CommandScope;
-  /** Every known program by name. */
-  readonly rules: ReadonlyMap<string, Program>;
   readonly record: Recorder;
   readonly script: (script: ParsedScript, setting: Setting) => Output;
   readonly code: (code: string, setting: Setting) => Output;

@@ -13,7 +13,7 @@ import { filePrograms } from "../rules/files.ts";
 import { gits } from "../rules/git-rules.ts";
 import { plainReaders, readers } from "../rules/looks.ts";
 import { machinePrograms } from "../rules/machine.ts";
-import { isConventional, packageManagers, projectTools, tasks } from "../rules/project-tools.ts";
+import { isConventional, packageManagers, projectTools, tool } from "../rules/project-tools.ts";
 import { waysOut } from "../rules/ways-out.ts";
 import { wrappers } from "../rules/wrappers.ts";
 import { type Arg, isKnown, knownArg, shown, UNKNOWN, UNKNOWN_ARG } from "./arg.ts";
@@ -29,7 +29,7 @@ const MAX_ROUNDS = 3;
 
 const tables = [readers, filePrograms, gits, codePrograms, projectTools, packageManagers, waysOut, machinePrograms];
 /** Every known program by name. */
-export const rules: ReadonlyMap<string, Program> = new Map([...tables, wrappers].flatMap((table) => [...table]));
+const rules: ReadonlyMap<string, Program> = new Map([...tables, wrappers].flatMap((table) => [...table]));
 
 export function walkCommand(node: Command, setting: Setting, walk: Walk): Output {
   walk.record.countStep();
@@ -309,7 +309,7 @@ function unknownProgram(call: Call): readonly CommandEffect[] {
   const [first] = args;
   const file = name.includes("/");
   if (!file && isHelp(args)) return [];
-  if (!file && isConventional(call)) return tasks(call);
+  if (!file && isConventional(call)) return tool(call);
   const what = file ? `Runs the program ${name}` : `Runs ${name}, a program that is not known`;
   const named = first === undefined || (isKnown(first) && /^[a-z][\w:-]*$/.test(first.text));
   const at = args.findIndex(({ text }) => LOSSES.test(text));

@@ -88,21 +88,24 @@ test("npx asks for a tool that is not installed, which it would download, and fo
     "node_modules/@a/tool/package.json": "{}",
     "sub/a": "",
   });
-  for (const command of ["npx jest --ci", "cd sub && npx jest", "npm exec jest", "npx @a/tool check", "bunx jest"])
+  for (const command of ["npx jest --ci", "cd sub && npx jest", "npm exec jest", "bunx jest"])
     expect(verdict(command, root), command).toMatchObject({ level: "safe", runsProject: true });
-  for (const command of ["npx vitest run", "npx jest@29", "npx @a/other", "npx ../jest", "pnpm dlx jest"])
+  for (const command of ["npx vitest run", "npx jest@29", "npx @a/other", "npx @a/tool", "npx ../jest", "pnpm dlx jest"])
     expect(verdict(command, root).level, command).toBe("ask");
   // In the sandbox the tool of a project fails without the network, and any other package asks for it.
   expect(verdict("npx vitest run", root).isContained).toBe(true);
   expect(verdict("npx @a/other", root).reach).toBe("network");
 });
 
-test("a runner starts programs of the project, and asks for those of the machine", () => {
-  const root = folderWith({});
-  for (const command of ["dune exec app", "stack exec server -- --port 1", "pnpm exec tool", "poetry run serve"])
+test("programs of the project run unasked where their verb tests or looks, and ask otherwise: they may publish", () => {
+  const names = ["vercel", "surge", "gh-pages", "lt", "firebase", "tool"];
+  const root = folderWith(Object.fromEntries(names.map((name) => [`node_modules/.bin/${name}`, "#!/bin/sh\n"])));
+  for (const command of ["npx tool test", "npx firebase help", "pnpm exec tool lint", "uv run tool check"])
     expect(verdict(command, root), command).toMatchObject({ level: "safe", runsProject: true });
-  for (const command of ["stack exec rm src", "poetry run deploy", "pnpm exec $X", "cabal exec gdb"])
-    expect(verdict(command, root).level, command).toBe("ask");
+  const surge = ["npx surge dist x.surge.sh", "npx surge", "npx gh-pages -d dist", "npx lt --port 80"];
+  const vercel = ["npx vercel --prod", "npx vercel build", "npx vercel ls --token $X", "npx vercel test x"];
+  const firebase = ["npx firebase functions:delete x", "npx -y firebase status --json", "npx tool"];
+  for (const command of [...surge, ...vercel, ...firebase]) expect(verdict(command, root).level, command).toBe("ask");
 });
 
 test.each([
