@@ -90,7 +90,7 @@ test("npx asks for a tool that is not installed, which it would download, and fo
   });
   for (const command of ["npx jest --ci", "cd sub && npx jest", "npm exec jest", "bunx jest"])
     expect(verdict(command, root), command).toMatchObject({ level: "safe", runsProject: true });
-  for (const command of ["npx vitest run", "npx jest@29", "npx @a/other", "npx @a/tool", "npx ../jest", "pnpm dlx jest"])
+  for (const command of ["npx vitest run", "npx jest@29", "npx @a/tool", "npx ../jest", "pnpm dlx jest"])
     expect(verdict(command, root).level, command).toBe("ask");
   // In the sandbox the tool of a project fails without the network, and any other package asks for it.
   expect(verdict("npx vitest run", root).isContained).toBe(true);
