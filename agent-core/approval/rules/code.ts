@@ -24,7 +24,8 @@ function module([name, ...rest]: readonly Arg[]): readonly CommandEffect[] {
   if (/^(?:venv|virtualenv)$/.test(name.text))
     return [CHANGE, ...writes(rest.filter(({ text }) => !text.startsWith("-")))];
   if (name.text === "http.server") return [askForCode("Serves this folder to the network")];
-  if (projectTools.has(name.text)) return [{ kind: "command", words: [name, ...rest] }];
+  // A file of that name in this folder runs first, also for its version.
+  if (projectTools.has(name.text)) return [project(rest), { kind: "command", words: [name, ...rest] }];
   if (PYTHON_MODULES.test(name.text)) return [project(rest)];
   return [askForCode(`Runs the Python module ${name.text}`, "prefix")];
 }

@@ -122,6 +122,8 @@ function modeEffects(mode: Arg): readonly CommandEffect[] {
 /** Tests that leave files out: without one an action reaches every file. */
 const FILTERS =
   /^-(?:i?name|i?path|i?wholename|i?regex|i?lname|newer\w*|[acm](?:min|time)|size|empty|user|group|perm|links|inum|samefile)$/;
+const FLAG =
+  /^(?:[!(),]|-(?:a|and|o|or|not|true|false|print0?|ls|prune|quit|daystart|depth|d|x?dev|mount|noleaf|(?:no)?warn|empty|nouser|nogroup|readable|writable|executable|ignore_readdir_race|[HPXs]|O\d))$/;
 const WITH_VALUE =
   /^-(?:i?name|i?path|i?wholename|i?regex|regextype|i?lname|x?type|size|user|group|[ug]id|perm|links|inum|[acm](?:time|min)|used|newer\w*|[ac]newer|samefile|(?:max|min)depth|fstype|printf|context|flags|D)$/;
 const MAX_STARTS = 20;
@@ -170,16 +172,14 @@ function actions(tests: readonly Arg[], start: Arg, filtered: boolean): readonly
   return effects;
 }
 
-/** Words of one test or action after the first. A word that is not known, and is no value, may be an action. */
 function readTest(word: string, value: Arg | undefined, effects: CommandEffect[]): number {
-  const files = value ? [value] : [];
-  if (word === "-files0-from") effects.push(...reads(files));
-  else if (/^-f(?:print0?|ls|printf)$/.test(word)) effects.push(...writes(files));
-  else if (!WITH_VALUE.test(word)) {
-    if (word.includes(UNKNOWN)) effects.push(opaque(`Runs find with ${shown(word)}, which may be an action`));
-    return 0;
-  }
-  return word === "-fprintf" ? 2 : 1;
+  const isOutput = /^-f(?:print0?|ls|printf)$/.test(word);
+  if (isOutput) effects.push(...writes(value ? [value] : []));
+  else if (!WITH_VALUE.test(word) && !FLAG.test(word))
+    // Its value may be a file that find reads.
+    effects.push(ask(`Runs find with ${shown(word)}, an option that is not known`), ...reads(value ? [value] : []));
+  if (word === "-fprintf") return 2;
+  return isOutput || WITH_VALUE.test(word) ? 1 : 0;
 }
 
 function endOfCommand(tests: readonly Arg[], from: number): number {

@@ -185,7 +185,7 @@ function runKnown(program: Program, call: Call, setting: Setting, walk: Walk): O
     record.needs("outside");
   judgeUnread(call, effects, setting, walk);
   // Unknown words may be options that no rule has examined.
-  const mayBeOptions = call.args.some((arg) => arg.splits && arg.text.startsWith(UNKNOWN));
+  const mayBeOptions = call.args.some((arg) => arg.splits && arg.text.includes(UNKNOWN));
   if (mayBeOptions && !plainReaders.has(call.name) && record.findings.length === before) {
     record.askForCode(`Runs ${call.name} with words that are not known before it runs, which may be options`, "never");
   }

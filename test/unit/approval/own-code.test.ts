@@ -46,6 +46,8 @@ test.each([
   ["cargo test --manifest-path /tmp/w/Cargo.toml", "/tmp/w/build.rs"],
   ["cd /tmp/w && go test ./...", "/tmp/w/x_test.go"],
   ["npx jest", "__snapshots__/a.snap"],
+  ["python3 -m terraform", "terraform.py"],
+  ["python -m ruff --version", "ruff.py"],
   ["cmake --build build", "CMakeLists.txt"],
   ["cargo build", "Cargo.lock"],
   ["source /tmp/w/env/bin/activate", "/tmp/w/env/bin/activate"],
