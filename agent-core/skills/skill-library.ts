@@ -303,8 +303,8 @@ function withoutLearnt({ skills, failures }: FoundSkills): FoundSkills {
 
 /** Doubt of a session in these folders about a skill that nobody edited since. */
 function doubtHere(skill: Omit<KnownSkill, "hides" | "isOff">, roots: readonly string[]): string | undefined {
-  const [, doubt] =
-    Object.entries(skill.record.doubts ?? {}).find(([project]) => roots.some((root) => isInside(root, project))) ?? [];
+  const doubts = Object.entries(skill.record.doubts ?? {}).toSorted(([, one], [, other]) => other.at - one.at);
+  const [, doubt] = doubts.find(([project]) => roots.some((root) => isInside(root, project))) ?? [];
   const edited = doubt && statSync(skillFile(skill), { throwIfNoEntry: false })?.mtimeMs;
   return doubt !== undefined && doubt.at > (edited ?? 0) ? doubt.reason : undefined;
 }

@@ -57,6 +57,9 @@ export type EndedPorts = {
 
 /** Older sessions than this are left alone: a home of years would cost days of the budget. Milliseconds. */
 const MAX_AGE_MS = 60 * 24 * 60 * 60 * 1_000;
+/** A journal that rested this long is looked at in every twentieth scan only. Milliseconds. */
+const RESTING_MS = 7 * 24 * 60 * 60 * 1_000;
+const FULL_SCAN = 20;
 /** Pause before another try, doubled each time. Milliseconds. */
 const RETRY_MS = 600_000;
 export const MAX_TRIES = 3;
@@ -65,6 +68,7 @@ export class EndedSessions {
   readonly #ports: EndedPorts;
   readonly #file: string;
   #marks: { readonly size: number; readonly byId: ReadonlyMap<string, Mark> } = { size: -1, byId: new Map() };
+  #scans = 0;
   /** Sessions of the current scan that are left, oldest first. */
   #waiting: EndedSession[] | undefined;
 
@@ -121,9 +125,12 @@ export class EndedSessions {
   async #scan(): Promise<EndedSession[]> {
     const folder = sessionsFolder(this.#ports.home);
     const marks = await this.marks();
+    const before = this.#scans++ % FULL_SCAN === 0 ? 0 : this.#ports.now() - RESTING_MS;
     const found: EndedSession[] = [];
     for (const id of await sessionIdsIn(folder)) {
-      const due = await this.#due(id, marks.get(id));
+      const mark = marks.get(id);
+      const isFinal = mark?.state === "done" || mark?.state === "skipped";
+      const due = isFinal && mark.at < before ? undefined : await this.#due(id, mark);
       if (due !== undefined) found.push(due);
     }
     return found.toSorted((one, other) => (one.mark?.tries ?? 0) - (other.mark?.tries ?? 0));

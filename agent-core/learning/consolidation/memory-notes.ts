@@ -3,7 +3,7 @@ import { memoriesFolder } from "../../config/home.ts";
 import { Memory } from "../../memory/memory.ts";
 import type { MemoryTarget } from "../../memory/memory-ledger.ts";
 import { MEMORY_TARGETS } from "../../memory/notes.ts";
-import { contentWords, textKey, wordRow } from "../../memory/statement.ts";
+import { contentWords, holdsValue, textKey, wordRow } from "../../memory/statement.ts";
 import { messageOf } from "../../platform/errors.ts";
 import { oneLine } from "../../platform/one-line.ts";
 import { noLongerHolds } from "../fact-values.ts";
@@ -72,9 +72,9 @@ export class MemoryNotes {
       const names = (name: string | undefined): boolean =>
         name !== undefined && (name === note.id || textKey(name) === textKey(note.text));
       const isRejected = isRefuted(note, refuted, session);
-      const isOutdated = note.isOurs && old.some(({ text, until = 0 }) => until > note.at && saysAll(text, note));
-      const isReplaced = isRejected || isOutdated || said.some(({ supersedes }) => names(supersedes));
       const isOfSession = note.session === session.sessionId;
+      const isOutdated = note.isOurs && !isOfSession && old.some((fact) => isFrom(fact, note));
+      const isReplaced = isRejected || isOutdated || said.some(({ supersedes }) => names(supersedes));
       const isLearnt = carried.some(
         (one) => names(one.text) || names(one.repeats) || (isOfSession && saysAll(`${one.text} ${one.quote}`, note)),
       );
@@ -100,6 +100,11 @@ export class MemoryNotes {
 function carries(fact: Fact, { text, value }: Admitted, { sessionId }: Session): boolean {
   const isSeen = value !== undefined && fact.evidence.some((ref) => sessionOf(ref) === sessionId);
   return textKey(fact.text) === textKey(text) || (isSeen && textKey(fact.value ?? "") === textKey(value));
+}
+
+/** True for a note with the value and no other words than a line that ended later. */
+function isFrom({ text, value = "", until = 0 }: Fact, note: Note): boolean {
+  return until > note.at && value !== "" && holdsValue(note.text, value) && saysAll(text, note);
 }
 
 /** True for a text with all words of the note: without the note nothing is lost. */

@@ -24,6 +24,9 @@ const TRACES = 0.4;
 /** Weight of a word of a single message. A word of a tenth of all messages weighs 2.4. */
 const ONCE = 1.5;
 
+/** Rarity of a trace of a third of all sessions: a more frequent one looks around, and counts where no session has another. */
+const TELLING = Math.log(4);
+
 /** `traces`: programs and places. */
 type Features = { readonly words: Weighted; readonly traces: Weighted };
 
@@ -73,7 +76,7 @@ function featuresOf(episodes: readonly Episode[]): readonly Features[] {
   const [ofWord, ofTrace] = [rarityOf(words), rarityOf(traces)];
   return episodes.map((_, at) => ({
     words: weighted(words[at] ?? [], ofWord),
-    traces: weighted(traces[at] ?? [], ofTrace),
+    traces: weighted(traces[at] ?? [], (trace) => (ofTrace(trace) > TELLING ? ofTrace(trace) : Number.EPSILON)),
   }));
 }
 

@@ -2,15 +2,16 @@
  * Loop that makes skills from repeated tasks. Once a day it clusters the sessions of a week and asks the model about each
  * cluster. After every ended session it scores the skills that were used.
  */
-import { join } from "node:path";
+import { stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { localDate } from "../../platform/clock.ts";
 import { counted } from "../../platform/counted.ts";
 import { bundled } from "../../skills/bundled.gen.ts";
 import { SKILL_FILE } from "../../skills/skill.ts";
 import { scanPlace } from "../../skills/skill-places.ts";
-import { readEpisodes } from "../episode-files.ts";
+import { episodePath, readEpisodes } from "../episode-files.ts";
 import { outdatedCheck } from "../fact-values.ts";
-import { holdsIn, readFacts } from "../facts.ts";
+import { entitiesFolder, holdsIn, readFacts } from "../facts.ts";
 import type { Loop, LoopPorts } from "../loop.ts";
 import { type Cluster, clusterEpisodes } from "./clusters.ts";
 import { distillCluster, tasksOf } from "./distill-cluster.ts";
@@ -25,6 +26,8 @@ const CLUSTER_DAYS = 7;
 /** Sessions that skills are judged by. */
 const JUDGED_DAYS = 28;
 const DAY_MS = 24 * 60 * 60 * 1_000;
+/** Time before a model is looked for again after none was available. Milliseconds. */
+const MODEL_PAUSE_MS = 600_000;
 
 export async function distillation(ports: LoopPorts): Promise<Loop> {
   const skills = new LearntSkills(ports.home, ports.ledger, ports.clock);
@@ -43,6 +46,12 @@ export async function distillation(ports: LoopPorts): Promise<Loop> {
 class Distillation {
   readonly #ports: LoopPorts;
   readonly #skills: LearntSkills;
+  /** State of the read folders at the last scoring. */
+  #scoredStamp = "";
+  /** Time of the monotonic clock before which no model is looked for. */
+  #pausedUntil = 0;
+  /** Sessions of the user that skills are judged by, as they were read last; oldest first. */
+  #read: Cluster = [];
 
   constructor(ports: LoopPorts, skills: LearntSkills) {
     this.#ports = ports;
@@ -65,37 +74,40 @@ class Distillation {
 
   /** Resolves to false when nothing changed. */
   async #scoreNew(): Promise<boolean> {
-    const { clock, notify } = this.#ports;
+    const { home, clock, notify } = this.#ports;
+    const stamp = await this.#stamp();
+    if (stamp === this.#scoredStamp) return false;
     let isChanged = false;
-    const episodes = await this.#episodes(JUDGED_DAYS);
+    const now = clock.now();
+    const found = await readEpisodes(home, { from: now - JUDGED_DAYS * DAY_MS, to: now });
+    this.#read = found.filter(({ origin }) => origin === "user");
     const outdatedIn = await this.#outdated();
     let notices: readonly { readonly text: string; readonly id: string }[] = [];
     await this.#skills.change(async (state) => {
-      const context = { skills: this.#skills, at: clock.now(), outdatedIn };
-      const { notices: made, ...change } = await scored(state, episodes, context);
+      const context = { skills: this.#skills, at: now, outdatedIn };
+      const { notices: made, ...change } = await scored(state, this.#read, context);
       notices = made;
       isChanged = JSON.stringify(change.state) !== JSON.stringify(state);
       return isChanged ? change : undefined;
     });
     for (const { text, id } of notices) notify(text, [id]);
-    await this.#judgeWritten(episodes);
+    const { home: written } = await this.#foreignSkills(await this.#skills.read());
+    for (const line of await judgeWritten(written, this.#read, this.#skills.folder, now)) notify(line, []);
+    this.#scoredStamp = stamp;
     return isChanged;
   }
 
-  async #judgeWritten(episodes: Cluster): Promise<void> {
-    const state = await this.#skills.read();
-    const { home: written } = await this.#foreignSkills(state);
-    const { folder } = this.#skills;
-    const at = this.#ports.clock.now();
-    const lines = await judgeWritten({ written, learnt: state.skills, episodes, folder, at });
-    for (const line of lines) this.#ports.notify(line, []);
-  }
-
-  /** Episodes of the user's sessions that ended within these days, oldest first. */
-  async #episodes(days: number): Promise<Cluster> {
-    const now = this.#ports.clock.now();
-    const episodes = await readEpisodes(this.#ports.home, { from: now - days * DAY_MS, to: now });
-    return episodes.filter(({ origin }) => origin === "user");
+  /** Text that changes with every change of the facts, and of episodes of this month or the last one. */
+  async #stamp(): Promise<string> {
+    const { home, clock } = this.#ports;
+    const months = [0, 31].map((days) =>
+      new Date(clock.now() - days * DAY_MS).toISOString().slice(0, 7).replace("-", ""),
+    );
+    const folders = months.map((month) => dirname(episodePath(home, { sessionId: `${month}00` })));
+    const found = await Promise.all(
+      [entitiesFolder(home), ...folders].map((folder) => stat(folder).catch(() => undefined)),
+    );
+    return found.map((folder) => folder?.mtimeMs ?? "none").join(" ");
   }
 
   /** Check of statements against the facts of a project. */
@@ -106,7 +118,8 @@ class Distillation {
 
   /** Distills the next cluster of the day. Resolves to false when none is left, or without a model. */
   async #distillNext(day: string, signal: AbortSignal): Promise<boolean> {
-    const { model } = this.#ports;
+    const { clock, model } = this.#ports;
+    if (clock.monotonicNow() < this.#pausedUntil) return false;
     const state = await this.#skills.read();
     const done = new Set(state.daily.day === day ? state.daily.sessions : []);
     const { week, tasks } = await this.#weekOf(state, signal);
@@ -116,6 +129,7 @@ class Distillation {
       return false;
     }
     if (!(await model.isAvailable())) {
+      this.#pausedUntil = clock.monotonicNow() + MODEL_PAUSE_MS;
       await this.#report(`${counted(tasks.length, "repeated task")} found, and no model that can answer.`);
       return false;
     }
@@ -125,8 +139,9 @@ class Distillation {
 
   /** Sessions of the last week, and their tasks. */
   async #weekOf(state: LearntState, signal: AbortSignal) {
+    const from = this.#ports.clock.now() - CLUSTER_DAYS * DAY_MS;
     const spent = new Set(state.spent);
-    const week = (await this.#episodes(CLUSTER_DAYS)).filter(({ sessionId }) => !spent.has(sessionId));
+    const week = this.#read.filter(({ sessionId, endedAt }) => endedAt > from && !spent.has(sessionId));
     return { week, tasks: tasksOf(await clusterEpisodes(week, signal), week, state) };
   }
 

@@ -35,7 +35,7 @@ export function withUses(skill: LearntSkill, episodes: Cluster): LearntSkill {
   const known = new Map(skill.uses.map((use) => [use.sessionId, use]));
   let { bullets } = skill;
   // Older sessions than the kept ones are counted already.
-  const from = skill.uses.length < MAX_USES ? skill.changedAt : (skill.uses[0]?.at ?? 0);
+  const from = skill.uses.length < MAX_USES ? skill.changedAt : (skill.uses[0]?.at ?? 0) + 1;
   for (const episode of episodes.filter(({ endedAt }) => endedAt >= from)) {
     const { sessionId, endedAt: at, skills, cwd, firstMessage } = episode;
     const isRead = skills.includes(`${skill.name}@${skill.version}`);

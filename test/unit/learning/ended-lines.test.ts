@@ -151,3 +151,28 @@ test.each(RULES)(
     expect(await memory.read("project")).toEqual([old]);
   },
 );
+
+test.each([
+  ["Do not deploy on Fridays.", "Deploy on Fridays.", ""],
+  ["Tests laufen mit Jest, nicht mit Vitest.", "Tests laufen mit Vitest.", "Jest"],
+  ["Las pruebas no usan vitest, usan jest.", "Las pruebas usan vitest.", "jest"],
+])("a note without the value of the ended line stays: %s", async (text, note, value) => {
+  const sessions = made();
+  const memory = new Memory({ folder: memoriesFolder(sessions.folder), now: () => NOW }).forProject(PROJECT);
+  const rule = { subject: "it", attribute: "way", explicit: true, position: 0, ...(value && { value }) };
+  sessions.session(1, [text, "Ok."]);
+  answer = () => ({ episode, user_signals: [{ ...rule, text, quote: text }] });
+  await sessions.runAll();
+  const write = { by: "agent", sessionId: idOf(9), callId: "c" } as const;
+  await memory.change("project", { action: "add", content: note }, write);
+  await sessions.clock.advance(12 * 86_400_000);
+  const next = "It is as I say now: glauno.";
+  sessions.session(21, [next, "Ok."]);
+  answer = (transcript) => {
+    const supersedes = /\[(p-\w+)\]/.exec(transcript)?.[1];
+    return { episode, user_signals: [{ ...rule, value: "glauno", text: next, quote: next, supersedes }] };
+  };
+  await sessions.runAll();
+  expect(await promptOf(sessions)).not.toContain(text);
+  expect(await memory.read("project")).toEqual([note]);
+});

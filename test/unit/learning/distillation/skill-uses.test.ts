@@ -94,6 +94,20 @@ test("a skill on trial is used at once, and is active after three good uses", as
   expect((await made.ledger.read()).at(-1)?.reason).toBe("Active: 3 sessions with it went well.");
 });
 
+test.each([40, 53, 54])("%i sessions of which two ended at each time are scored once", async (count) => {
+  await learn(1, 1, 1);
+  await made.clock.advance(3_600_000);
+  const now = made.clock.now();
+  const at = (index: number): number => now - 1_000 * Math.floor((index + 1) / 2);
+  await store(
+    home,
+    Array.from({ length: count }, (_, index) => run(family, index, at(index))),
+  );
+  expect(await loop.work.keepUp?.(signal)).toBe(true);
+  const again = await distillation(made.ports);
+  expect([await loop.work.keepUp?.(signal), await again.work.keepUp?.(signal)]).toEqual([false, false]);
+});
+
 test("a skill with which sessions end badly is not offered", async () => {
   await learn(1, 1, 1);
   await use(`${NAME}@1`, [0, 0]);

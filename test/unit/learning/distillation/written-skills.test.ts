@@ -6,18 +6,7 @@ import { beforeEach, expect, test } from "vitest";
 import { distillation } from "../../../../agent-core/learning/distillation/distillation.ts";
 import type { Loop } from "../../../../agent-core/learning/loop.ts";
 import { SessionSkills } from "../../../../agent-core/skills/session-skills.ts";
-import {
-  type Bench,
-  bench,
-  DAY_MS,
-  episode,
-  faithful,
-  familyAt,
-  PROJECT,
-  run,
-  START,
-  store,
-} from "./repeated-tasks.ts";
+import { type Bench, bench, DAY_MS, faithful, familyAt, PROJECT, run, START, store } from "./repeated-tasks.ts";
 
 const family = familyAt(0);
 const NAME = "glauno-by-hand";
@@ -110,45 +99,61 @@ test("a failure that a session with all commands followed is forgotten", async (
   expect(await isListed()).toBe(true);
 });
 
-test.each([
-  ["Publish the glauno build (release).", "Publish the glauno build"],
-  ["Das glauno-Paket veröffentlichen.", "Das glauno-Paket veröffentlichen, Nummer"],
-  ["Publicar el paquete glauno.", "Publicar el paquete glauno"],
-  ["发布glauno安装包。", "发布glauno安装包"],
-  ["glaunoパッケージを公開する。", "glaunoパッケージを公開する"],
-])("one session that did the work by the learnt way is enough: %s", async (description, request) => {
-  const requests = [17, 18, 21].map((number) => `${request} ${number}`);
-  await learn(requests);
-  write(description);
-  await made.clock.advance(3_600_000);
-  const commands = right.map(([command, exit]) => ({ command, exit }));
-  const firstMessage = `${request} 30`;
-  await store(home, [episode(made.clock.now(), { firstMessage, commands, skills: [`${NAME}@1.0.0`] })]);
-  while (await loop.work.doNext(signal));
-  expect(await isListed()).toBe(false);
-  expect(made.notices.at(-1)).toContain("A session that read it did the work as in");
-});
-
-test("two such sessions are enough where the skill and the requests have no common language", async () => {
-  await learn([17, 18, 21].map((number) => `请发布新版本 ${number}`));
-  write("Ship a build.");
-  const shown: boolean[] = [];
-  for (const number of [30, 31]) {
-    await made.clock.advance(3_600_000);
-    const commands = right.map(([command, exit]) => ({ command, exit }));
-    const firstMessage = `请发布新版本 ${number}`;
-    await store(home, [episode(made.clock.now(), { firstMessage, commands, skills: [`${NAME}@1.0.0`] })]);
-    while (await loop.work.doNext(signal));
-    shown.push(await isListed());
-  }
-  expect(shown).toEqual([true, false]);
-});
-
 test("a skill for another task stays, though a session that read it went a learnt way", async () => {
   await learn();
   write("Write the letter to the board of investors.");
   await read(right);
   expect(await isListed()).toBe(true);
+});
+
+test.each([
+  [
+    "a command that passed once its cause was mended",
+    [
+      ["git fetch", 1],
+      ["ssh-add", 0],
+      ["git fetch", 0],
+      ["git rebase main", 0],
+    ],
+  ],
+  [
+    "a command that failed while nothing else did the work",
+    [
+      ["git fetch", 128],
+      ["ls", 0],
+    ],
+  ],
+  ["a learnt way for something else", right],
+] as const)("a list of commands stays after two sessions with %s", async (_, commands) => {
+  await learn();
+  write("Words of our house.", ["git fetch", "git rebase", "git reset"]);
+  await read(commands, commands);
+  expect(await isListed()).toBe(true);
+});
+
+test("a skill that was withdrawn is listed once a later session went its way", async () => {
+  write("Publish a glauno build.");
+  await read(wrong, wrong);
+  expect(await isListed()).toBe(false);
+  await read(STEPS.map((step) => [`${step} 19`, 0] as const));
+  expect(await isListed()).toBe(true);
+  await read(wrong);
+  expect(await isListed()).toBe(true);
+});
+
+test("the newest doubt of the open projects decides", async () => {
+  const path = write("Publish a glauno build.");
+  await read(wrong, wrong);
+  utimesSync(path, made.clock.now() / 1_000 + 1, made.clock.now() / 1_000 + 1);
+  await made.clock.advance(3_600_000);
+  const parts = `${PROJECT}/parts`;
+  for (const number of [40, 41]) {
+    await made.clock.advance(3_600_000);
+    const commands = wrong.map(([command, exit]) => ({ command, exit }));
+    await store(home, [run(family, number, made.clock.now(), { cwd: parts, commands, skills: [`${NAME}@1.0.0`] })]);
+    while (await loop.work.doNext(signal));
+  }
+  expect([await isListed(), await isListed(parts)]).toEqual([true, false]);
 });
 
 test("the user names a doubted skill, enables it for good, or edits it", async () => {
