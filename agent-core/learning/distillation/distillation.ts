@@ -26,8 +26,6 @@ const CLUSTER_DAYS = 7;
 /** Sessions that skills are judged by. */
 const JUDGED_DAYS = 28;
 const DAY_MS = 24 * 60 * 60 * 1_000;
-/** Time before a model is looked for again after none was available. Milliseconds. */
-const MODEL_PAUSE_MS = 600_000;
 
 export async function distillation(ports: LoopPorts): Promise<Loop> {
   const skills = new LearntSkills(ports.home, ports.ledger, ports.clock);
@@ -48,8 +46,6 @@ class Distillation {
   readonly #skills: LearntSkills;
   /** State of the read folders at the last scoring. */
   #scoredStamp = "";
-  /** Time of the monotonic clock before which no model is looked for. */
-  #pausedUntil = 0;
   /** Sessions of the user that skills are judged by, as they were read last; oldest first. */
   #read: Cluster = [];
 
@@ -69,6 +65,8 @@ class Distillation {
     const state = await this.#skills.read();
     const day = localDate(this.#ports.clock.now());
     if (state.daily.day === day && state.daily.isDone) return false;
+    // Clusters that no model can read would be made in vain.
+    if (!(await this.#ports.model.isAvailable().catch(() => false))) return false;
     return this.#distillNext(day, signal);
   }
 
@@ -100,10 +98,8 @@ class Distillation {
   /** Text that changes with every change of the facts, and of episodes of this month or the last one. */
   async #stamp(): Promise<string> {
     const { home, clock } = this.#ports;
-    const months = [0, 31].map((days) =>
-      new Date(clock.now() - days * DAY_MS).toISOString().slice(0, 7).replace("-", ""),
-    );
-    const folders = months.map((month) => dirname(episodePath(home, { sessionId: `${month}00` })));
+    const months = [0, 31].map((days) => new Date(clock.now() - days * DAY_MS).toISOString().slice(0, 7));
+    const folders = months.map((month) => dirname(episodePath(home, { sessionId: `${month.replace("-", "")}00` })));
     const found = await Promise.all(
       [entitiesFolder(home), ...folders].map((folder) => stat(folder).catch(() => undefined)),
     );
@@ -116,21 +112,14 @@ class Distillation {
     return (project) => outdatedCheck(facts.filter((fact) => holdsIn(fact, [project])));
   }
 
-  /** Distills the next cluster of the day. Resolves to false when none is left, or without a model. */
+  /** Distills the next cluster of the day. Resolves to false when none is left. */
   async #distillNext(day: string, signal: AbortSignal): Promise<boolean> {
-    const { clock, model } = this.#ports;
-    if (clock.monotonicNow() < this.#pausedUntil) return false;
     const state = await this.#skills.read();
     const done = new Set(state.daily.day === day ? state.daily.sessions : []);
     const { week, tasks } = await this.#weekOf(state, signal);
     const next = tasks.find(({ cluster }) => cluster.every(({ sessionId }) => !done.has(sessionId)));
     if (next === undefined) {
       await this.#finish(day, week.length, tasks.length);
-      return false;
-    }
-    if (!(await model.isAvailable())) {
-      this.#pausedUntil = clock.monotonicNow() + MODEL_PAUSE_MS;
-      await this.#report(`${counted(tasks.length, "repeated task")} found, and no model that can answer.`);
       return false;
     }
     await this.#distillCluster(next, { day, signal });
@@ -178,13 +167,6 @@ class Distillation {
       const result = `${counted(clusters, "repeated task")} in ${counted(sessions, "session")}.`;
       return { state: { ...state, daily, lastRun: { at, result } } };
     });
-  }
-
-  async #report(result: string): Promise<void> {
-    const at = this.#ports.clock.now();
-    await this.#skills.change((state) =>
-      state.lastRun?.result === result ? undefined : { state: { ...state, lastRun: { at, result } } },
-    );
   }
 
   /** Skills of the home and the package that this loop did not write. */

@@ -3,8 +3,10 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, expect, test, vi } from "vitest";
+import * as groups from "../../../../agent-core/learning/distillation/clusters.ts";
 import { distillation } from "../../../../agent-core/learning/distillation/distillation.ts";
 import type { Episode } from "../../../../agent-core/learning/episode.ts";
+import * as files from "../../../../agent-core/learning/episode-files.ts";
 import type { Loop } from "../../../../agent-core/learning/loop.ts";
 import { parseSkill } from "../../../../agent-core/skills/skill.ts";
 import { sweep } from "../../../support/scale.ts";
@@ -30,6 +32,9 @@ import {
 vi.mock("../../../../agent-core/config/home-file.ts", async (load) =>
   (await import("../support/dying-writes.ts")).mortal(await load(), (path) => !path.includes("episodes")),
 );
+
+vi.mock("../../../../agent-core/learning/episode-files.ts", { spy: true });
+vi.mock("../../../../agent-core/learning/distillation/clusters.ts", { spy: true });
 
 let home: string;
 beforeEach(() => {
@@ -109,6 +114,23 @@ test("a model whose statements are rejected is asked once more, with the reasons
   expect(prompts).toHaveLength(2);
   expect(prompts[1]).toContain('no episode has "bin/mul-sign --force"');
   expect(learnt()).toHaveLength(1);
+});
+
+test("a look without new sessions reads none, and one without a model makes no clusters", async () => {
+  await store(home, mixed(60));
+  const { ports } = bench(home, faithful);
+  let isAvailable = false;
+  const loop = await distillation({ ...ports, model: { ...ports.model, isAvailable: async () => isAvailable } });
+  const read = vi.mocked(files.readEpisodes).mockClear();
+  const clustered = vi.mocked(groups.clusterEpisodes).mockClear();
+  for (let look = 0; look < 5; look += 1) expect(await loop.work.doNext(signal)).toBe(false);
+  expect([read.mock.calls.length, clustered.mock.calls.length]).toEqual([1, 0]);
+  isAvailable = true;
+  while (await loop.work.doNext(signal));
+  expect(learnt()).toHaveLength(FAMILIES.length);
+  const reads = read.mock.calls.length;
+  expect(await loop.work.keepUp?.(signal)).toBe(false);
+  expect([reads, read.mock.calls.length]).toEqual([1, 1]);
 });
 
 test("two sessions of a kind make no skill, and the result says so", async () => {
