@@ -65,7 +65,6 @@ class Distillation {
     const state = await this.#skills.read();
     const day = localDate(this.#ports.clock.now());
     if (state.daily.day === day && state.daily.isDone) return false;
-    // Clusters that no model can read would be made in vain.
     if (!(await this.#ports.model.isAvailable().catch(() => false))) return false;
     return this.#distillNext(day, signal);
   }
