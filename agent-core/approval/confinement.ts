@@ -2,7 +2,6 @@
  * Confinement of a command in the sandbox: protected files are read-only, homes and secrets are hidden, and the workspace is
  * writable unless the command only reads.
  */
-
 import { accessSync, constants, existsSync, mkdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { repositoryOf } from "../host/git-layout.ts";

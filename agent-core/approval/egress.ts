@@ -2,7 +2,6 @@
  * The one way out: text that leaves this machine in a page's address, a command, a name to look up or a call of a server's
  * tool. All share one check for secrets, and one budget of characters and new hosts in a session.
  */
-
 import { statSync } from "node:fs";
 import { parseEnv } from "node:util";
 import { attempt } from "../platform/errors.ts";

@@ -1,5 +1,4 @@
 /** Git folders as the sandbox shows them: git writes its everyday names; all other names are read-only, or taken away. */
-
 import { createHash } from "node:crypto";
 import { createReadStream, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";

@@ -1,5 +1,4 @@
 /** Search for the paths below workspace folders that a command in the sandbox must not change. */
-
 import { isUtf8 } from "node:buffer";
 import { lstatSync, readdirSync, readlinkSync, type Stats } from "node:fs";
 import { basename, join, resolve, sep } from "node:path";

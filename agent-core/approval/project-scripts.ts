@@ -1,5 +1,4 @@
 /** Scripts of a project that a command runs by name: package scripts and shell scripts. */
-
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import * as z from "zod";

@@ -2,7 +2,6 @@
  * Settings of config.yaml, each written once: name (of the original Hermes Agent), type, default, meaning and example.
  * docs/config.md and config.schema.json come from this table (`npm run tables`).
  */
-
 import * as z from "zod";
 import { attempt } from "../platform/errors.ts";
 import { auxiliary, fallbackProviders, modelSection, names, providers, seconds, text } from "./model-sections.ts";

@@ -1,5 +1,4 @@
 /** Reads a text file without its byte order mark: UTF-8, or the encoding that its bytes show. Failures of file operations. */
-
 import { readFileSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { attempt, codeOf, hasCode, messageOf } from "../platform/errors.ts";

@@ -1,5 +1,4 @@
 /** Layout of the repository around a folder, as git itself finds it: linked worktrees, submodules, bare repositories. */
-
 import { readFileSync, realpathSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { attempt } from "../platform/errors.ts";

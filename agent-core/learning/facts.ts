@@ -2,7 +2,7 @@
  * Facts and preferences as Markdown: one a line, with their evidence. People read and edit the files, and what they write stays.
  */
 import { createHash } from "node:crypto";
-import { readdir, readFile } from "node:fs/promises";
+import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { learningFolder } from "../config/home.ts";
 import { hasCode } from "../platform/errors.ts";
@@ -130,6 +130,9 @@ export function entitySlug(subject: string): string {
   return slug === "" ? createHash("sha256").update(subject).digest("hex").slice(0, 10) : slug;
 }
 
+/** Parsed files by path: each session of a process reads all of them. */
+const cache = new Map<string, { readonly stamp: string; readonly file: EntityFile }>();
+
 /** All files about things. Rejects when reading fails. */
 export async function readEntities(home: string): Promise<readonly EntityFile[]> {
   const folder = entitiesFolder(home);
@@ -141,9 +144,17 @@ export async function readEntities(home: string): Promise<readonly EntityFile[]>
     throw error;
   }
   const paths = names.filter((name) => name.endsWith(".md")).toSorted();
-  return Promise.all(
-    paths.map(async (name) => parseEntity(join(folder, name), await readFile(join(folder, name), "utf8"))),
-  );
+  return Promise.all(paths.map((name) => readEntity(join(folder, name))));
+}
+
+async function readEntity(path: string): Promise<EntityFile> {
+  const { mtimeMs, size, ino } = await stat(path);
+  const stamp = `${mtimeMs}:${size}:${ino}`;
+  const known = cache.get(path);
+  if (known?.stamp === stamp) return known.file;
+  const file = parseEntity(path, await readFile(path, "utf8"));
+  cache.set(path, { stamp, file });
+  return file;
 }
 
 /** All facts, ended ones included; one for each id, as a killed process may leave a line in two files. */

@@ -1,5 +1,4 @@
 /** Text of files that people write with any editor: UTF-8 or UTF-16, with or without a byte order mark. */
-
 import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { attempt } from "./errors.ts";

@@ -2,7 +2,6 @@
  * A client's stream to an agent behind sockets that outlives its connections. After a loss it connects again, resumes the
  * sessions after the last notification that arrived, and repeats the requests without a response, which the server runs once.
  */
-
 import { setTimeout as delay } from "node:timers/promises";
 import {
   type AnyMessage,

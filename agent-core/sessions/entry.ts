@@ -1,5 +1,4 @@
 /** The lines of a journal. Entries are only ever added; a reader gets the session by applying them in order. */
-
 import * as z from "zod";
 import { type Message, messageSchema as message } from "../messages/message.ts";
 import { parseJson } from "../platform/json.ts";

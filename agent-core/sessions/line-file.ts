@@ -1,7 +1,6 @@
 /**
  * An append-only file of lines on a disk that may fail. No line follows a torn one, and lines of a failed sync are written again.
  */
-
 import {
   closeSync,
   constants,

@@ -18,7 +18,7 @@ const ESCAPE = /\\(?:["\\/bfnrt']|u[\da-fA-F]{4})|\\/g;
  */
 export function parseArguments(json: string): ParsedArguments {
   const bare = json.replaceAll(/^[\s\0\ufeff]+|[\s\0]+$/g, "");
-  const text = bare.replace(/^```\w*\s*(.*?)\s*```$/s, "$1").replace(HEAD, "");
+  const text = withoutFence(bare).replace(HEAD, "");
   if (NONE.test(text)) return { ok: true, value: {} };
   const whole = parseJson(text);
   // Some local servers encode the arguments twice.
@@ -30,6 +30,11 @@ export function parseArguments(json: string): ParsedArguments {
   const object = /["{]/.test(text.slice(end)) ? text : text.slice(0, end);
   const repaired = parseRepairedJson(object.replaceAll(ESCAPE, (all) => (all === "\\" ? "\\\\" : all)));
   return repaired === undefined ? refused("the arguments are not valid JSON") : { ok: true, value: repaired };
+}
+
+/** The text inside a fence of Markdown around all of it. */
+export function withoutFence(text: string): string {
+  return text.replace(/^```\w*\s*(.*?)\s*```$/s, "$1");
 }
 
 /**

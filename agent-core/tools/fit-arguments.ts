@@ -3,6 +3,7 @@
  * out, other names of a property, a wrapper around the arguments. Arguments that fit are never changed.
  */
 import { isRecord, jsonTarget, parseJson, parseRepairedJson } from "../platform/json.ts";
+import { withoutFence } from "./call-arguments.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
 type Fields = Readonly<Record<string, unknown>>;
@@ -234,7 +235,7 @@ function numberedItems(value: Fields): readonly unknown[] | undefined {
 
 /** The value in this type; undefined if it cannot hold it. */
 function asType(value: unknown, type: string): unknown {
-  if (typeof value === "string") return fromText(value.trim().replace(/^```\w*\s*(.*?)\s*```$/s, "$1"), type);
+  if (typeof value === "string") return fromText(withoutFence(value.trim()), type);
   if (type === "string") return asText(value);
   if (type === "boolean" && (value === 0 || value === 1)) return value === 1;
   return type === "array" && value !== null ? (isRecord(value) && numberedItems(value)) || [value] : undefined;

@@ -54,23 +54,9 @@ class Distillation {
     this.#skills = skills;
   }
 
-  /** Scores the skills that ended sessions used. */
+  /** Scores the skills that ended sessions used. Resolves to false when nothing changed. */
   async keepUp(signal: AbortSignal): Promise<boolean> {
     signal.throwIfAborted();
-    return this.#scoreNew();
-  }
-
-  async doNext(signal: AbortSignal): Promise<boolean> {
-    if (await this.keepUp(signal)) return true;
-    const state = await this.#skills.read();
-    const day = localDate(this.#ports.clock.now());
-    if (state.daily.day === day && state.daily.isDone) return false;
-    if (!(await this.#ports.model.isAvailable().catch(() => false))) return false;
-    return this.#distillNext(day, signal);
-  }
-
-  /** Resolves to false when nothing changed. */
-  async #scoreNew(): Promise<boolean> {
     const { home, clock, notify } = this.#ports;
     const stamp = await this.#stamp();
     if (stamp === this.#scoredStamp) return false;
@@ -92,6 +78,15 @@ class Distillation {
     for (const line of await judgeWritten(written, this.#read, this.#skills.folder, now)) notify(line, []);
     this.#scoredStamp = stamp;
     return isChanged;
+  }
+
+  async doNext(signal: AbortSignal): Promise<boolean> {
+    if (await this.keepUp(signal)) return true;
+    const state = await this.#skills.read();
+    const day = localDate(this.#ports.clock.now());
+    if (state.daily.day === day && state.daily.isDone) return false;
+    if (!(await this.#ports.model.isAvailable().catch(() => false))) return false;
+    return this.#distillNext(day, signal);
   }
 
   /** Text that changes with every change of the facts, and of episodes of this month or the last one. */
