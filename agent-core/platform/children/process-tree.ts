@@ -42,10 +42,11 @@ export async function killTree(tree: ProcessTree): Promise<void> {
     return;
   }
   const deadline = new Deadline(GIVE_UP_MS);
+  const grace = new Deadline(TERM_GRACE_MS);
   await signalTree(tree, "SIGTERM");
-  for (let elapsed = deadline.elapsed(); elapsed < GIVE_UP_MS; elapsed = deadline.elapsed()) {
+  while (!deadline.hasPassed()) {
     if ((await livingMembers(tree)).length === 0) return;
-    if (elapsed >= TERM_GRACE_MS) await signalTree(tree, "SIGKILL");
+    if (grace.hasPassed()) await signalTree(tree, "SIGKILL");
     await delay(POLL_MS);
   }
 }

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as vscode from "vscode";
 import { proposalUri } from "../../../extension/review/review.ts";
-import { type AgentSide, workspaceFolder } from "../support/agent-side.ts";
+import type { AgentSide } from "../support/agent-side.ts";
 import { agentWrite } from "../support/agent-write.ts";
 import { openEditor, typeAt } from "../support/editors.ts";
 import { openReviewBench, type ReviewBench } from "../support/review-bench.ts";
@@ -14,8 +14,8 @@ const PROPOSED = "one\nTWO\nthree\nFOUR\nfive\n";
 
 // Edits that wait for the user's verdict: nothing is written before it, and the agent learns what became of them.
 suite("review before writing", () => {
-  const path = join(workspaceFolder(), "review-before-suite", "a.txt");
-  const uri = proposalUri(path);
+  let path: string;
+  let uri: vscode.Uri;
   let cancel: AbortController;
   let bench: ReviewBench;
   let desk: ReviewDesk;
@@ -25,7 +25,9 @@ suite("review before writing", () => {
   suiteTeardown(() => setMode(undefined));
 
   setup(async () => {
-    bench = await openReviewBench(join(path, ".."));
+    bench = await openReviewBench("review-before-suite");
+    path = join(bench.folder, "a.txt");
+    uri = proposalUri(path);
     ({ desk, side } = bench);
     writeFileSync(path, ORIGINAL);
     cancel = new AbortController();

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as vscode from "vscode";
 import { GONE_SCHEME } from "../../../extension/review/review.ts";
-import { type AgentSide, workspaceFolder } from "../support/agent-side.ts";
+import type { AgentSide } from "../support/agent-side.ts";
 import { agentWrite } from "../support/agent-write.ts";
 import { openEditor, typeAt } from "../support/editors.ts";
 import { openReviewBench, type ReviewBench } from "../support/review-bench.ts";
@@ -31,7 +31,7 @@ const FORMS: Readonly<Record<string, readonly [string, string]>> = {
 
 // Bytes on disk.
 suite("bytes of reviewed files", () => {
-  const folder = join(workspaceFolder(), "review-bytes-suite");
+  let folder: string;
   const { signal } = new AbortController();
   let bench: ReviewBench;
   let desk: ReviewDesk;
@@ -39,8 +39,8 @@ suite("bytes of reviewed files", () => {
   let count = 0;
 
   setup(async () => {
-    bench = await openReviewBench(folder);
-    ({ desk, side } = bench);
+    bench = await openReviewBench("review-bytes-suite");
+    ({ folder, desk, side } = bench);
   });
 
   teardown(async () => {

@@ -5,7 +5,7 @@ import * as vscode from "vscode";
 import { decideHunk, revealHunk } from "../../../extension/review/hunk-keys.ts";
 import { proposalUri } from "../../../extension/review/review.ts";
 import { rounds, seedOf } from "../../support/scale.ts";
-import { type AgentSide, workspaceFolder } from "../support/agent-side.ts";
+import type { AgentSide } from "../support/agent-side.ts";
 import { agentWrite } from "../support/agent-write.ts";
 import { closeEditors, openEditor } from "../support/editors.ts";
 import { HunkModel, type Key, ModelFile, type Random, randomOf } from "../support/hunk-model.ts";
@@ -20,7 +20,7 @@ const LIMIT_MS = 30_000 * ROUNDS;
 
 // Keys for hunks pressed one right after another, faster than VS Code can follow: each acts on what the one before left.
 suite("keys of the review in a row", () => {
-  const folder = join(workspaceFolder(), "review-keys-suite");
+  let folder: string;
   const { signal } = new AbortController();
   let bench: ReviewBench;
   let desk: ReviewDesk;
@@ -28,8 +28,8 @@ suite("keys of the review in a row", () => {
   let lines = 0;
 
   setup(async () => {
-    bench = await openReviewBench(folder);
-    ({ desk, side } = bench);
+    bench = await openReviewBench("review-keys-suite");
+    ({ folder, desk, side } = bench);
   });
 
   teardown(async () => {

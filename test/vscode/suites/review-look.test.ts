@@ -4,7 +4,6 @@ import { join } from "node:path";
 import * as vscode from "vscode";
 import { decideHunk, hunkAt, revealHunk, toggleDiff } from "../../../extension/review/hunk-keys.ts";
 import { shownHunks } from "../../../extension/review/notebook-hunks.ts";
-import { workspaceFolder } from "../support/agent-side.ts";
 import { openEditor } from "../support/editors.ts";
 import { openReviewBench, type ReviewBench } from "../support/review-bench.ts";
 import type { ReviewDesk } from "../support/review-desk.ts";
@@ -14,13 +13,13 @@ const EDITED = "one\nTWO\nthree\nfour\nsix\nseven\n";
 
 // An edit in its file, on hovering, and in the diff editor.
 suite("look of an edit under review", () => {
-  const folder = join(workspaceFolder(), "review-look-suite");
+  let folder: string;
   let bench: ReviewBench;
   let desk: ReviewDesk;
 
   setup(async () => {
-    bench = await openReviewBench(folder);
-    ({ desk } = bench);
+    bench = await openReviewBench("review-look-suite");
+    ({ folder, desk } = bench);
   });
 
   teardown(async () => {

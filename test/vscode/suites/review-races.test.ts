@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import * as vscode from "vscode";
 import { rounds, seedOf } from "../../support/scale.ts";
-import { type AgentSide, workspaceFolder } from "../support/agent-side.ts";
+import type { AgentSide } from "../support/agent-side.ts";
 import { agentWrite } from "../support/agent-write.ts";
 import { closeEditors, openEditor } from "../support/editors.ts";
 import { type Random, randomOf } from "../support/hunk-model.ts";
@@ -23,15 +23,15 @@ type Outcomes = Partial<Record<Doer, boolean>>;
 
 // All participants change a file at the same moment; each that got a success must find its change.
 suite("races for a reviewed file", () => {
-  const folder = join(workspaceFolder(), "review-races-suite");
+  let folder: string;
   const { signal } = new AbortController();
   let bench: ReviewBench;
   let desk: ReviewDesk;
   let side: AgentSide;
 
   setup(async () => {
-    bench = await openReviewBench(folder);
-    ({ desk, side } = bench);
+    bench = await openReviewBench("review-races-suite");
+    ({ folder, desk, side } = bench);
   });
 
   teardown(async () => {

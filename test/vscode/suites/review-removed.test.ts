@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as vscode from "vscode";
 import { GONE_SCHEME } from "../../../extension/review/review.ts";
-import { type AgentSide, workspaceFolder } from "../support/agent-side.ts";
+import type { AgentSide } from "../support/agent-side.ts";
 import { agentWrite } from "../support/agent-write.ts";
 import { openEditor, typeAt } from "../support/editors.ts";
 import { openReviewBench, type ReviewBench } from "../support/review-bench.ts";
@@ -12,17 +12,19 @@ import type { ReviewDesk } from "../support/review-desk.ts";
 const TEXT = "one\ntwo\nthree\n";
 
 suite("review of files that the agent removes and moves", () => {
-  const folder = join(workspaceFolder(), "review-removed-suite");
+  let folder: string;
   const { signal } = new AbortController();
-  const path = join(folder, "a.txt");
-  const gone = vscode.Uri.file(path).with({ scheme: GONE_SCHEME });
+  let path: string;
+  let gone: vscode.Uri;
   let bench: ReviewBench;
   let desk: ReviewDesk;
   let side: AgentSide;
 
   setup(async () => {
-    bench = await openReviewBench(folder);
-    ({ desk, side } = bench);
+    bench = await openReviewBench("review-removed-suite");
+    ({ folder, desk, side } = bench);
+    path = join(folder, "a.txt");
+    gone = vscode.Uri.file(path).with({ scheme: GONE_SCHEME });
     writeFileSync(path, TEXT);
   });
 

@@ -5,7 +5,7 @@ import * as vscode from "vscode";
 import { hunkAt, hunkOfChange, revealHunk } from "../../../extension/review/hunk-keys.ts";
 import { lensesOf } from "../../../extension/review/hunk-lenses.ts";
 import { originalUri } from "../../../extension/review/review.ts";
-import { type AgentSide, workspaceFolder } from "../support/agent-side.ts";
+import type { AgentSide } from "../support/agent-side.ts";
 import { agentWrite } from "../support/agent-write.ts";
 import { openEditor, typeAt } from "../support/editors.ts";
 import { openReviewBench, type ReviewBench } from "../support/review-bench.ts";
@@ -16,15 +16,15 @@ const EDITED = "one\nTWO\nthree\nfour\nsix\nseven\n";
 
 // Edits of the agent that have landed in their files.
 suite("review of landed edits", () => {
-  const folder = join(workspaceFolder(), "review-suite");
+  let folder: string;
   const { signal } = new AbortController();
   let bench: ReviewBench;
   let desk: ReviewDesk;
   let side: AgentSide;
 
   setup(async () => {
-    bench = await openReviewBench(folder);
-    ({ desk, side } = bench);
+    bench = await openReviewBench("review-suite");
+    ({ folder, desk, side } = bench);
   });
 
   teardown(async () => {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as vscode from "vscode";
 import { editorMethods } from "../../../agent-core/protocol/editor.ts";
@@ -7,7 +7,6 @@ import type { RequestMethod } from "../../../agent-core/protocol/method.ts";
 import { tools } from "../../../agent-core/tools/editor.ts";
 import { FileMemory } from "../../../agent-core/tools/seen-files.ts";
 import type { ToolContext } from "../../../agent-core/tools/tool.ts";
-import { workspaceFolder } from "../support/agent-side.ts";
 import { openEditor } from "../support/editors.ts";
 import { openReviewBench, type ReviewBench } from "../support/review-bench.ts";
 
@@ -16,8 +15,8 @@ const USER = 'import { total } from "./shop";\n\nvoid total([1, 2]);\nvoid totl(
 
 // The agent's questions to the real language service of TypeScript.
 suite("semantic tools", () => {
-  const folder = join(workspaceFolder(), "semantic-suite");
-  const [shop, user] = [join(folder, "shop.ts"), join(folder, "user.ts")];
+  let folder: string;
+  let [shop, user] = ["", ""];
   const { signal } = new AbortController();
   let bench: ReviewBench;
 
@@ -27,8 +26,9 @@ suite("semantic tools", () => {
 
   suiteSetup(async () => {
     await useCompiler(join(__dirname, "..", "..", "..", "node_modules", "typescript", "lib"));
-    mkdirSync(folder, { recursive: true });
-    bench = await openReviewBench(folder);
+    bench = await openReviewBench("semantic-suite");
+    ({ folder } = bench);
+    [shop, user] = [join(folder, "shop.ts"), join(folder, "user.ts")];
     writeFileSync(
       join(folder, "tsconfig.json"),
       '{ "compilerOptions": { "strict": true, "lib": ["es2022"], "types": [] } }\n',
@@ -40,7 +40,6 @@ suite("semantic tools", () => {
   suiteTeardown(async () => {
     await bench.close();
     await useCompiler(undefined);
-    rmSync(folder, { recursive: true, force: true });
   });
 
   const ask = <Method extends RequestMethod>(method: Method, params: Parameters<Method["params"]["parse"]>[0]) => {

@@ -4,17 +4,15 @@ import { join } from "node:path";
 import * as vscode from "vscode";
 import type { WorkspaceFacts } from "../../../agent-core/protocol/panel-events.ts";
 import { Suggestion } from "../../../extension/attachments/suggestion.ts";
-import { workspaceFolder } from "../support/agent-side.ts";
 import { agentWrite } from "../support/agent-write.ts";
 import { openEditor } from "../support/editors.ts";
 import { openReviewBench, type ReviewBench } from "../support/review-bench.ts";
 
 // The current file of the composer is the one that the user sees in front.
 suite("the suggested file", () => {
-  const folder = join(workspaceFolder(), "suggestion-suite");
   const { signal } = new AbortController();
-  const mine = join(folder, "mine.txt");
-  const edited = join(folder, "edited.txt");
+  let mine: string;
+  let edited: string;
   let bench: ReviewBench;
   let suggestion: Suggestion;
   let labels: readonly string[];
@@ -22,7 +20,8 @@ suite("the suggested file", () => {
   let notify: () => void;
 
   setup(async () => {
-    bench = await openReviewBench(folder);
+    bench = await openReviewBench("suggestion-suite");
+    [mine, edited] = [join(bench.folder, "mine.txt"), join(bench.folder, "edited.txt")];
     writeFileSync(mine, "one\ntwo\n");
     writeFileSync(edited, "one\ntwo\n");
     labels = [];
