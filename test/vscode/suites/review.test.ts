@@ -38,9 +38,10 @@ suite("review of landed edits", () => {
   }
 
   /** a.txt with the original text, then edited by the agent. */
-  async function editedFile(): Promise<vscode.Uri> {
+  async function editedFile(isOpen = false): Promise<vscode.Uri> {
     const path = pathOf("a.txt");
     writeFileSync(path, ORIGINAL);
+    if (isOpen) await openEditor(path);
     await agentWrites(path, ORIGINAL, EDITED);
     return vscode.Uri.file(path);
   }
@@ -144,7 +145,7 @@ suite("review of landed edits", () => {
   });
 
   test("Ctrl+Z of the agent's edit after one hunk was kept leaves nothing to review, and the file as it was", async () => {
-    const uri = await editedFile();
+    const uri = await editedFile(true);
     const { document } = await openEditor(uri.fsPath);
     desk.review.keep(uri, hunk(uri, 0));
     await vscode.commands.executeCommand("undo");
@@ -153,7 +154,7 @@ suite("review of landed edits", () => {
   });
 
   test("a redo after Ctrl+Z brings both edits of the agent back with their review", async () => {
-    const uri = await editedFile();
+    const uri = await editedFile(true);
     const { document } = await openEditor(uri.fsPath);
     const edited = EDITED.replace("three", "THREE");
     await agentWrites(uri.fsPath, EDITED, edited);
