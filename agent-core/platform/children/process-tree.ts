@@ -41,8 +41,7 @@ export async function killTree(tree: ProcessTree): Promise<void> {
     await run("taskkill", ["/PID", String(tree.pid), "/T", "/F"]).catch(() => undefined); // the process has ended already
     return;
   }
-  const deadline = new Deadline(GIVE_UP_MS);
-  const grace = new Deadline(TERM_GRACE_MS);
+  const [deadline, grace] = [new Deadline(GIVE_UP_MS), new Deadline(TERM_GRACE_MS)];
   await signalTree(tree, "SIGTERM");
   while (!deadline.hasPassed()) {
     if ((await livingMembers(tree)).length === 0) return;
