@@ -74,10 +74,10 @@ function prepareFitted(
     const input = tool.need === "foreign" ? value : withMeantPaths(value, services);
     return { input, preparation: tool.prepare(input, services.cwd, services.shell) };
   };
-  const first = prepared(tool.need === "foreign" ? respelled(raw, tool.schema.parameters) : raw);
+  const first = prepared(respelled(raw, tool));
   if (first.preparation.ok) return first;
   const fitted = prepared(fitRefused(raw, tool.schema.parameters));
-  return fitted.preparation.ok ? fitted : first;
+  return fitted.preparation.ok ? fitted : prepared(raw);
 }
 
 type Target =

@@ -60,7 +60,9 @@ async function runPrompt(
   if (missing !== undefined)
     return `The prompt needs \`${missing.name}\`. Write it after the command: ${hintOf(prompt)}`;
   try {
-    const answer = await connection.prompt(prompt.name, values, { signal, handlers: handlersFor(ask) });
+    const answer = await connection.run({ signal, handlers: handlersFor(ask) }, (client, each) =>
+      client.prompt(prompt.name, values, each),
+    );
     // The server wrote the text: it does not count as the user's words.
     const name = `prompt ${prompt.name} of ${config.name}`;
     const typed = `/${commandName(config.name, prompt)}${argument === "" ? "" : ` ${argument}`}`;

@@ -10,7 +10,7 @@ import type {
 } from "@modelcontextprotocol/client";
 import * as z from "zod";
 import type { Auxiliary } from "../agent/auxiliary-models.ts";
-import type { ContentPart, Message } from "../messages/message.ts";
+import { type ContentPart, contentText, type Message } from "../messages/message.ts";
 import { visibleText } from "../platform/visible-text.ts";
 import type { ToolContext } from "../tools/tool.ts";
 import { answerPart } from "./server-answers.ts";
@@ -52,7 +52,12 @@ async function sample(
 ): Promise<CreateMessageResult> {
   const messages = messagesOf(params);
   if (!samplingAllowed.has(server)) {
-    const shown = visibleText(messages.map(textOf).join("\n\n").slice(0, SHOWN_CHARS));
+    const shown = visibleText(
+      messages
+        .map(({ content }) => contentText(content, "\n", "[image]"))
+        .join("\n\n")
+        .slice(0, SHOWN_CHARS),
+    );
     const question = `The MCP server ${server} asks your model:\n\n${shown}`;
     const answer = await ask({ question, choices: [ONCE, SESSION, "Deny"] }, signal);
     const choice = answer.kind === "answered" ? answer.text : "";
@@ -69,7 +74,7 @@ function messagesOf({ systemPrompt, messages }: SamplingParams): readonly Messag
   const sent = messages.map(({ role, content }): Message => {
     const parts = (Array.isArray(content) ? content : [content]).map(contentPart);
     if (role === "user") return { role, content: parts };
-    return { role, content: parts.map((part) => (part.type === "text" ? part.text : "")).join("\n") };
+    return { role, content: contentText(parts, "\n", "") };
   });
   return systemPrompt === undefined ? sent : [{ role: "system", content: systemPrompt }, ...sent];
 }
@@ -81,11 +86,6 @@ function contentPart(raw: unknown): ContentPart {
     return { type: "image_url", image_url: { url: `data:${part.mimeType};base64,${part.data}` } };
   }
   return { type: "text", text: JSON.stringify(raw) };
-}
-
-function textOf({ content }: Message): string {
-  if (typeof content === "string") return content;
-  return (content ?? []).map((part) => (part.type === "text" ? part.text : "[image]")).join("\n");
 }
 
 /** Properties of a form's field that a question uses. */

@@ -175,6 +175,6 @@ export const answerPart = z.union([
 export type AnswerPart = z.output<typeof answerPart>;
 
 export const promptAnswer = z.looseObject({
-  messages: z.array(z.object({ role: z.string(), content: z.unknown().optional().transform(asParts) })),
+  messages: z.array(z.object({ role: text, content: z.unknown().optional().transform(asParts) })),
 });
 export type PromptAnswer = z.output<typeof promptAnswer>;

@@ -6,10 +6,10 @@ import type { AuthProvider, CreateMessageRequest, ElicitRequest } from "@modelco
 import type { Confine } from "../host/terminals/terminals.ts";
 import { type Clock, systemClock } from "../platform/clock.ts";
 import { abortable } from "../platform/deadline.ts";
-import { messageOf } from "../platform/errors.ts";
+import { codeOf, messageOf } from "../platform/errors.ts";
 import { visibleText } from "../platform/visible-text.ts";
 import type { OpenClient, ServerPorts } from "./open-client.ts";
-import type { PromptAnswer, ResourceAnswer, ServerResource, ToolAnswer } from "./server-answers.ts";
+import type { ToolAnswer } from "./server-answers.ts";
 import type { SignInNeeded } from "./server-auth.ts";
 import type { ServerConfig } from "./server-config.ts";
 import { type Listing, listingOf, NOTHING } from "./server-listing.ts";
@@ -104,6 +104,10 @@ export class ServerConnection {
   /** The server announced another list since the last reading. */
   #isStale: boolean = false;
   #isReloading: boolean = false;
+  /** A call ran since the last reading of the lists. */
+  #isUsed: boolean = false;
+  /** Connection that has lost a request: the next request opens a new one. */
+  #doubted: OpenClient | undefined;
   /** Log messages since the start. */
   #logged = 0;
   /** Number of starts. Reports of an earlier start are ignored. */
@@ -162,20 +166,20 @@ export class ServerConnection {
     await client?.close().catch(() => undefined);
   }
 
+  /** Reads the lists again after a call, which may have changed them unannounced, and asks a far server again that failed. */
+  refresh(): void {
+    if (this.#isDown) void this.start();
+    else if (this.#isUsed) void this.#reload();
+  }
+
+  /** True for a far server that failed. It may be there again. */
+  get #isDown(): boolean {
+    return this.config.settings.kind !== "stdio" && this.#state.kind === "failed" && !this.#state.willRestart;
+  }
+
   call(tool: string, args: unknown, options: ServerCallOptions): Promise<ToolAnswer> {
-    return this.#run(options, (client, running) => client.call(tool, args, running));
-  }
-
-  readResource(uri: string, options: ServerCallOptions): Promise<ResourceAnswer> {
-    return this.#run(options, (client, running) => client.readResource(uri, running));
-  }
-
-  resources(options: ServerCallOptions): Promise<readonly ServerResource[]> {
-    return this.#run(options, (client, running) => client.resources(running));
-  }
-
-  prompt(name: string, args: Readonly<Record<string, string>>, options: ServerCallOptions): Promise<PromptAnswer> {
-    return this.#run(options, (client, running) => client.prompt(name, args, running));
+    this.#isUsed = true;
+    return this.run(options, (client, running) => client.call(tool, args, running));
   }
 
   async #open(generation: number): Promise<void> {
@@ -284,6 +288,7 @@ export class ServerConnection {
     let intervalMs = RELOAD_INTERVAL_MS;
     for (let client = this.#client; this.#isStale && client !== undefined; client = this.#client) {
       this.#isStale = false;
+      this.#isUsed = false;
       const limit = new AbortController();
       const end = (): void => limit.abort();
       clock.wait(RELOAD_LIMIT_MS, limit.signal).then(end, end);
@@ -330,6 +335,8 @@ export class ServerConnection {
       const advice = `It restarts by itself; try again in ${Math.ceil(waitMs / 1_000)} s`;
       throw new Error(`the MCP server ${this.config.name} is not available: ${failed.error}. ${advice}`);
     }
+    const isDoubted = this.#client !== undefined && this.#client === this.#doubted;
+    if (this.#isDown || isDoubted) void this.start();
     if (this.#client === undefined) await abortable(this.#started, signal);
     const client = this.#client;
     if (client !== undefined) return client;
@@ -338,7 +345,7 @@ export class ServerConnection {
   }
 
   /** Runs one request; once more over a new connection when a restarted server no longer knows this one. */
-  async #run<Value>(options: ServerCallOptions, request: ServerRequest<Value>): Promise<Value> {
+  async run<Value>(options: ServerCallOptions, request: ServerRequest<Value>): Promise<Value> {
     const client = await this.#connected(options.signal);
     try {
       return await this.#attempt(client, options, request);
@@ -347,6 +354,8 @@ export class ServerConnection {
       const isForgotten =
         error instanceof Error &&
         (("status" in error && isRefusal(error.status)) || FORGOTTEN.test(error.message) || isSignInNeeded(error));
+      const isLost = error instanceof Error && ("status" in error || codeOf(error) !== undefined);
+      if (isLost) this.#doubted = client;
       if (!isForgotten || this.config.settings.kind === "stdio") throw error;
       if (this.#client === client) await abortable(this.start(), options.signal);
       return this.#attempt(await this.#connected(options.signal), options, request).catch((again: unknown) => {

@@ -180,7 +180,7 @@ export function wrapperTools(server: SessionServer, names: ToolNames): readonly 
       description: `List the resources of the MCP server ${config.name}, with their URIs.`,
       input: z.object({}),
       run: async (_input, options, context) => {
-        const found = await connection.resources(options);
+        const found = await connection.run(options, (client, each) => client.resources(each));
         const lines = found.map(({ uri, uriTemplate, name, description, mimeType }) =>
           lineOf([uri ?? uriTemplate, name, mimeType, description]),
         );
@@ -193,7 +193,11 @@ export function wrapperTools(server: SessionServer, names: ToolNames): readonly 
       description: `Read one resource of the MCP server ${config.name} by its URI.`,
       input: z.object({ uri: z.string().min(1) }),
       run: async ({ uri }, options, context) =>
-        resourceResult(await connection.readResource(uri, options), `${config.name}/${uri}`, context),
+        resourceResult(
+          await connection.run(options, (client, each) => client.readResource(uri, each)),
+          `${config.name}/${uri}`,
+          context,
+        ),
     }),
   ];
   const ofPrompts = [
@@ -214,7 +218,11 @@ export function wrapperTools(server: SessionServer, names: ToolNames): readonly 
       description: `Get one prompt of the MCP server ${config.name} with its arguments filled in.`,
       input: z.object({ name: z.string().min(1), arguments: z.record(z.string(), z.string()).default({}) }),
       run: async ({ name, arguments: values }, options, context) =>
-        dataResult(promptText(await connection.prompt(name, values, options)), `${config.name}/${name}`, context),
+        dataResult(
+          promptText(await connection.run(options, (client, each) => client.prompt(name, values, each))),
+          `${config.name}/${name}`,
+          context,
+        ),
     }),
   ];
   return [

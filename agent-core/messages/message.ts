@@ -32,10 +32,10 @@ export type TextPart = Extract<ContentPart, { type: "text" }>;
 export type AttachedPart = NonNullable<TextPart["attached"]>;
 export type ImagePart = Extract<ContentPart, { type: "image_url" }>;
 
-/** All text of a user message; `image` stands for each picture. Default: none. */
-export function contentText(content: UserMessage["content"], separator = "\n", image?: string): string {
+/** All text of a message; `image` stands for each picture. Default: none. */
+export function contentText(content: Message["content"], separator = "\n", image?: string): string {
   if (typeof content === "string") return content;
-  return content
+  return (content ?? [])
     .map((part) => (part.type === "text" ? part.text : image))
     .filter((text) => text !== undefined)
     .join(separator);

@@ -1,5 +1,5 @@
 /** Request parts that a conversation's models have refused, and that later requests omit. */
-import { type Message, picturesOf } from "../../messages/message.ts";
+import { callsOf, contentText, type Message, picturesOf } from "../../messages/message.ts";
 import { withoutOpaqueParts } from "../dialect/speak-dialect.ts";
 import type { ResolvedModel } from "../resolve-model.ts";
 import { isOwnServer } from "../stream-model.ts";
@@ -128,7 +128,10 @@ export class Adaptations {
     const all = noImages ? [] : messages.filter(isNew);
     const newest = sinceAnswer(messages).filter((message) => all.includes(message));
     return new Map(
-      (newest.length > 0 ? newest : all).map((message) => [message, `${textOf(message)}\n${REFUSED.image}`]),
+      (newest.length > 0 ? newest : all).map((message) => [
+        message,
+        `${contentText(message.content, "\n\n")}\n${REFUSED.image}`,
+      ]),
     );
   }
 
@@ -221,11 +224,6 @@ function isBeforeUser(message: Message, index: number, messages: readonly Messag
   return message.role === "tool" && (message.images !== undefined || messages[index + 1]?.role === "user");
 }
 
-function textOf({ content }: Message): string {
-  if (typeof content === "string" || content === null) return content ?? "";
-  return content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n\n");
-}
-
 /** Sizes of messages: a session counts the same ones after each answer. */
 const sizes = new WeakMap<Message, number>();
 
@@ -236,8 +234,8 @@ function charsOf(messages: readonly Message[]): number {
 function sizeOf(message: Message): number {
   const known = sizes.get(message);
   if (known !== undefined) return known;
-  const calls = message.role === "assistant" ? (message.tool_calls ?? []) : [];
-  const chars = calls.reduce((sum, call) => sum + call.function.arguments.length, textOf(message).length);
+  const text = contentText(message.content, "\n\n");
+  const chars = callsOf(message).reduce((sum, call) => sum + call.function.arguments.length, text.length);
   sizes.set(message, chars);
   return chars;
 }

@@ -1,6 +1,7 @@
 /** The next answer or tool call of the offline interpreter. The conversation is its only input. */
 import { keyFile } from "../../config/home.ts";
-import type { Message, ToolMessage, UserMessage } from "../../messages/message.ts";
+import { callsOf, contentText, type Message, type ToolMessage } from "../../messages/message.ts";
+import { oneLine } from "../../platform/one-line.ts";
 import { setUpCommand } from "../../platform/own-command.ts";
 import { fenced } from "../../platform/visible-text.ts";
 import { grammar, type OfflineStep } from "./grammar.ts";
@@ -25,7 +26,7 @@ export function answerOffline(messages: readonly Message[], tools: readonly stri
       return { text: helpText() };
     case "unknown": {
       const stopped = tools.length === 0 ? stoppedText(messages.slice(0, start)) : undefined;
-      const problem = request.words === "" ? "" : `I do not understand: ${shortened(request.words)}\n\n`;
+      const problem = request.words === "" ? "" : `I do not understand: ${oneLine(request.words, SHOWN_CHARS)}\n\n`;
       return { text: stopped || `${problem}${helpText()}` };
     }
     case "steps":
@@ -103,9 +104,7 @@ function stoppedText(earlier: readonly Message[]): string | undefined {
   const request = parseRequest(requestText(earlier[start]));
   if (request.kind !== "steps") return undefined;
   const results = resultsOf(earlier.slice(start + 1));
-  const calls = earlier
-    .slice(start + 1)
-    .flatMap((message) => (message.role === "assistant" ? (message.tool_calls ?? []) : []));
+  const calls = earlier.slice(start + 1).flatMap(callsOf);
   const isPlannedTurn = results.length > 0 && calls.some((call) => call.function.name === PLAN_TOOL);
   const stepsDone = isPlannedTurn && request.steps.length > 1 ? stepResults(results) : results;
   return reportOf(followed(request.steps, stepsDone), stepsDone);
@@ -122,16 +121,11 @@ function resultsOf(messages: readonly Message[]): readonly ToolMessage[] {
 /** The typed text, without the editor's attachments. */
 function requestText(message: Message | undefined): string {
   if (message?.role !== "user") return "";
-  return textParts(message)
+  return contentText(message.content, "\n\n", "")
+    .replace(NOTES, "")
     .replace(/<attachment\b[^>]*>[\s\S]*?<\/attachment>/g, "")
     .replace(/^\[(?:Attached|An audio attachment)[^\n]*\]$/gm, "")
     .trim();
-}
-
-function textParts({ content }: UserMessage): string {
-  const text =
-    typeof content === "string" ? content : content.map((part) => (part.type === "text" ? part.text : "")).join("\n\n");
-  return text.replace(NOTES, "");
 }
 
 /** The agent appends its notes in brackets. A list of new problems can follow the last one. */
@@ -163,11 +157,6 @@ function helpText(): string {
     "",
     howToGetAModel(),
   ].join("\n");
-}
-
-function shortened(words: string): string {
-  const line = words.slice(0, SHOWN_CHARS).toWellFormed().replace(/\s+/g, " ");
-  return words.length > SHOWN_CHARS ? `${line}…` : line;
 }
 
 /** Prefix of a failed call's result. */

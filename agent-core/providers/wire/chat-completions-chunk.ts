@@ -1,10 +1,7 @@
 /** Reads the chunks of OpenAI's chat completions, with the differences of the servers that write them. */
 import * as z from "zod";
+import { isRecord } from "../../platform/json.ts";
 import type { TokenTrace, Usage } from "./wire.ts";
-
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null;
-}
 
 export const text = z.string().nullish();
 /** Some servers send numbers as text. A count that cannot be read never costs the answer. */

@@ -1,6 +1,7 @@
 /** Folds the chunks of OpenAI's chat completions into model events. Pure, so that a recorded stream is its test. */
 import type { Message } from "../../messages/message.ts";
-import { type ChunkCall, type ChunkDelta, fieldOf, isRecord, readChunk } from "./chat-completions-chunk.ts";
+import { isRecord } from "../../platform/json.ts";
+import { type ChunkCall, type ChunkDelta, fieldOf, readChunk } from "./chat-completions-chunk.ts";
 import { addPieces, type CallPiece, endCalls, hasHalfCall, noCalls, type PartialCalls } from "./partial-tool-calls.ts";
 import {
   addPlaces,
@@ -11,7 +12,6 @@ import {
   type ReasoningPlaces,
   readableReasoning,
 } from "./reasoning-places.ts";
-import { wholeCharacters } from "./text-sections.ts";
 import type { FinishReason, ModelEvent, TokenTrace, Usage } from "./wire.ts";
 
 export type FoldState = {
@@ -19,9 +19,6 @@ export type FoldState = {
   readonly details: readonly unknown[];
   /** Places of reasoning and of opaque fields in the answer. */
   readonly places: ReasoningPlaces;
-  /** First half of a surrogate pair. */
-  readonly heldText: string;
-  readonly heldReasoning: string;
   readonly usage: Usage | undefined;
   readonly tokens: TokenTrace | undefined;
   /** Reason of the end; undefined before it. */
@@ -39,8 +36,6 @@ export function startFold(messages: readonly Message[], newId?: () => string): F
     calls: noCalls(messages, newId),
     details: [],
     places: noPlaces,
-    heldText: "",
-    heldReasoning: "",
     usage: undefined,
     tokens: undefined,
     finishReason: undefined,
@@ -58,8 +53,8 @@ export function stepData(state: FoldState, data: string): FoldStep {
 /** Applies one chunk. Throws for an error or an unknown document. */
 export function step(state: FoldState, raw: unknown): FoldStep {
   const words = onlyText(raw);
-  const canSkip = state.calls.calls.length === 0 && state.heldReasoning === "";
-  if (words !== undefined && canSkip) return addText(state, words);
+  if (words !== undefined && state.calls.calls.length === 0)
+    return { state, events: [{ type: "text-delta", text: words }] };
   const parts = partsOf(raw);
   if (parts !== undefined) return parts.reduce(afterPart, { state, events: [] });
   const { delta, finishReason, usage, tokens, isKnown } = readChunk(raw);
@@ -110,14 +105,6 @@ function onlyText(raw: unknown): string | undefined {
   return delta["content"];
 }
 
-function addText(state: FoldState, piece: string): FoldStep {
-  const { text, held } = wholeCharacters(state.heldText, piece);
-  return {
-    state: held === state.heldText ? state : { ...state, heldText: held },
-    events: text === "" ? [] : [{ type: "text-delta", text }],
-  };
-}
-
 /** `[DONE]` ends the answer of servers that give no reason, unless a call is incomplete. */
 export function streamDone(state: FoldState): FoldStep {
   if (state.finishReason !== undefined || hasHalfCall(state.calls)) return { state, events: [] };
@@ -130,11 +117,7 @@ export function finishFold(state: FoldState): readonly ModelEvent[] {
   if (state.finishReason === undefined && state.unread !== undefined)
     throw Object.assign(new Error(""), { error: state.unread });
   if (state.finishReason === undefined) return [];
-  const reasoning = state.heldReasoning.toWellFormed();
-  const text = state.heldText.toWellFormed();
   return [
-    ...(reasoning === "" ? [] : [{ type: "reasoning-delta", text: reasoning } as const]),
-    ...(text === "" ? [] : [{ type: "text-delta", text } as const]),
     ...unknownEnd(state, state.finishReason),
     {
       type: "finish",
@@ -156,15 +139,11 @@ function reasoningDetailsOf({ details, places }: FoldState): { reasoningDetails?
 function readDelta(state: FoldState, delta: ChunkDelta, events: ModelEvent[]): Partial<FoldState> {
   const pieces = delta.reasoning_details ?? [];
   const content = contentOf(delta.content);
-  const reasoningPiece =
+  const reasoning =
     delta.reasoning || delta.reasoning_content || delta.reasoning_text || content.thinking || readableReasoning(pieces);
-  const reasoning = wholeCharacters(state.heldReasoning, reasoningPiece);
-  const text = wholeCharacters(state.heldText, content.text + (delta.refusal ?? ""));
-  if (reasoning.text !== "") events.push({ type: "reasoning-delta", text: reasoning.text });
-  if (text.text !== "") events.push({ type: "text-delta", text: text.text });
+  events.push({ type: "reasoning-delta", text: reasoning });
+  events.push({ type: "text-delta", text: content.text + (delta.refusal ?? "") });
   return {
-    heldReasoning: reasoning.held,
-    heldText: text.held,
     refused: state.refused || Boolean(delta.refusal),
     places: addPlaces(state.places, delta),
     ...(pieces.length > 0 && { details: joinReasoningDetails(state.details, pieces) }),
@@ -212,31 +191,24 @@ function argumentsOf(value: string | Record<string, unknown> | null | undefined)
   return value ? JSON.stringify(value) : "";
 }
 
+type End = "refusal" | "failure" | "length" | "calls" | "whole" | "unknown";
+
 /**
- * Finish reasons, in small letters. Sources: OpenAI, Mistral (model_length), TGI (eos_token), vLLM (abort), DeepSeek
- * (insufficient_system_resource), Zhipu (sensitive, network_error), OpenRouter (error), and Gemini behind gateways.
+ * Words of finish reasons, in small letters; the first that fits counts. Sources: OpenAI, Anthropic, Gemini, Mistral, Cohere,
+ * Bedrock, watsonx, Zhipu, DeepSeek, TGI, vLLM, and gateways before them.
  */
-const ENDS = {
-  whole: words("stop eos eos_token end_turn stop_sequence complete"),
-  calls: words("tool_calls tool_call function_call tool_use"),
-  length: words("length max_tokens model_length max_length max_output_tokens model_context_window_exceeded"),
-  refusal: words("content_filter sensitive safety recitation blocklist prohibited_content spii refusal"),
-  failure: words(
-    "error server_error insufficient_system_resource network_error malformed_function_call unexpected_tool_call other abort aborted cancelled timeout overloaded",
-  ),
-};
-
-function words(list: string): readonly string[] {
-  return list.split(" ");
-}
-
-type End = keyof typeof ENDS | "unknown";
+const ENDS: readonly (readonly [RegExp, End])[] = [
+  [/filter|safety|toxic|guardrail|blocklist|prohibited|recitation|sensitive|spii|refus|model_armor/, "refusal"],
+  [/error|fail|malformed|unexpected|missing|insufficient|abort|cancel|timeout|overload|^other$/, "failure"],
+  [/length|max_|limit|exceeded/, "length"],
+  [/tool|function/, "calls"],
+  [/^(?:stop|eos|end|complete|done|finish)/, "whole"],
+];
 
 /** Gateways write `FINISH_REASON_STOP` and `content_filter: PROHIBITED_CONTENT`. */
 function endOf(reason: string): End {
-  const word = /^(?:finish_?reason[_.])?(\w+)/.exec(reason.toLowerCase())?.[1] ?? "";
-  const known = Object.entries(ENDS).find(([, words]) => words.includes(word))?.[0] as keyof typeof ENDS | undefined;
-  return known ?? "unknown"; // the entries are those of the literal above
+  const words = reason.toLowerCase().replace(/^finish_?reason[_.]/, "");
+  return ENDS.find(([pattern]) => pattern.test(words))?.[1] ?? "unknown";
 }
 
 function failureOf(reason: string): Error {

@@ -6,7 +6,14 @@ import type {
   ChatCompletionMessageParam,
   ChatCompletionTool,
 } from "openai/resources/chat/completions";
-import type { AssistantMessage, ContentPart, Message, ToolCall, UserMessage } from "../../messages/message.ts";
+import {
+  type AssistantMessage,
+  type ContentPart,
+  contentText,
+  type Message,
+  type ToolCall,
+  type UserMessage,
+} from "../../messages/message.ts";
 import type { ChatQuirks } from "../deployments.ts";
 import { isReasoningDetail, placeReasoning } from "./reasoning-places.ts";
 import { type CallIds, chatCallIds, mistralCallIds, sentArguments, sentCallId, sentName } from "./sent-call.ts";
@@ -122,9 +129,8 @@ function lowerMessage(message: Message, rules: MessageRules, followsTool: boolea
 
 /** Some servers take a list only for a model with vision: text alone is one string. */
 function lowerUser(content: UserMessage["content"]): string | ChatCompletionContentPart[] {
-  if (typeof content === "string") return content;
-  if (content.some((part) => part.type !== "text")) return content.map(lowerPart);
-  return content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n\n");
+  const hasPictures = typeof content !== "string" && content.some((part) => part.type !== "text");
+  return hasPictures ? content.map(lowerPart) : contentText(content, "\n\n");
 }
 
 function lowerPart(part: ContentPart): ChatCompletionContentPart {

@@ -36,6 +36,7 @@ test.each([
     ["filter_"],
   ],
   ["no properties", {}, [], undefined],
+  ["a needed name that no property has", { properties: { a: {} }, required: ["a", "z"] }, ["a"], ["a"]],
   ["a list without items", { type: "object", properties: { a: { type: "array" } } }, ["a"], undefined],
 ])("the model gets a schema that all providers accept for %s", (_, inputSchema, keys, required) => {
   const { parameters } = modelSchema({ inputSchema: { type: "object", ...inputSchema } });

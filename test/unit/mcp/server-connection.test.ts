@@ -365,10 +365,14 @@ test.each([
   ["an unknown part", { type: "hologram" }, '{"type":"hologram"}'],
   ["nothing", null, ""],
 ])("a prompt whose message is %s is read", async (_, content, words) => {
-  const connection = bareServer({}, { "prompts/get": { messages: [{ role: "user", content }] } });
+  const messages = [
+    { role: "user", content },
+    { role: null, content: null },
+  ];
+  const connection = bareServer({}, { "prompts/get": { messages } });
   await connection.start();
   const options = { signal: AbortSignal.timeout(5_000), handlers: HANDLERS };
-  expect(promptText(await connection.prompt("p", {}, options))).toBe(words);
+  expect(promptText(await connection.run(options, (client, each) => client.prompt("p", {}, each))).trim()).toBe(words);
 });
 
 const NAMED = { name: "far", version: "1" };

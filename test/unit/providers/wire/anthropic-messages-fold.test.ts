@@ -7,6 +7,7 @@ import {
   startFold,
   step,
 } from "../../../../agent-core/providers/wire/anthropic-messages-fold.ts";
+import { wholeCharacters } from "../../../../agent-core/providers/wire/fold-response.ts";
 import type { ModelEvent } from "../../../../agent-core/providers/wire/wire.ts";
 import { callsOf, joined, transcript } from "../../../conformance/collect.ts";
 
@@ -28,7 +29,7 @@ function fold(events: readonly unknown[], messages: readonly Message[] = []): Mo
     state = next.state;
     folded.push(...next.events);
   }
-  return [...folded, ...finishFold(state)];
+  return wholeCharacters([...folded, ...finishFold(state)]).events;
 }
 
 const lines = (name: string): readonly string[] => transcript(fold(recorded(name)));

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import type { Message } from "../../../../agent-core/messages/message.ts";
 import { finishFold, startFold, step, stepData } from "../../../../agent-core/providers/wire/chat-completions-fold.ts";
+import { wholeCharacters } from "../../../../agent-core/providers/wire/fold-response.ts";
 import type { ModelEvent } from "../../../../agent-core/providers/wire/wire.ts";
 import { callsOf, transcript } from "../../../conformance/collect.ts";
 
@@ -23,7 +24,7 @@ function fold(chunks: readonly unknown[], messages: readonly Message[] = []): Mo
     state = next.state;
     events.push(...next.events);
   }
-  return [...events, ...finishFold(state)];
+  return wholeCharacters([...events, ...finishFold(state)]).events;
 }
 
 const lines = (name: string): readonly string[] => transcript(fold(recorded(name)));
@@ -297,23 +298,30 @@ describe("the reason of the end", () => {
     },
   );
 
-  test.each(["length", "MAX_TOKENS", "model_length", "max_length", "max_output_tokens"])("%s is a limit", (reason) => {
-    expect(ended(reason).at(-1)).toMatchObject({ type: "finish", reason: "length" });
-  });
+  test.each(["length", "MAX_TOKENS", "model_length", "max_output_tokens", "token_limit", "time_limit"])(
+    "%s is a limit",
+    (reason) => {
+      expect(ended(reason).at(-1)).toMatchObject({ type: "finish", reason: "length" });
+    },
+  );
 
-  test.each(["content_filter", "sensitive", "SAFETY", "RECITATION", "PROHIBITED_CONTENT"])(
+  test.each(["content_filter", "sensitive", "SAFETY", "IMAGE_SAFETY", "ERROR_TOXIC", "guardrail_intervened"])(
     "%s is a refusal",
     (reason) => {
       expect(ended(reason).at(-1)).toMatchObject({ type: "finish", reason: "refusal" });
     },
   );
 
-  test.each(["error", "network_error", "MALFORMED_FUNCTION_CALL", "OTHER", "abort", "insufficient_system_resource"])(
-    "%s is a fault, since the answer is half",
-    (reason) => {
-      expect(() => ended(reason)).toThrow(/stopped in the middle|ran out/);
-    },
-  );
+  test.each([
+    "error",
+    "network_error",
+    "malformed_model_output",
+    "OTHER",
+    "USER_CANCEL",
+    "insufficient_system_resource",
+  ])("%s is a fault, since the answer is half", (reason) => {
+    expect(() => ended(reason)).toThrow(/stopped in the middle|ran out/);
+  });
 
   test.each(["pad", "repetition_detected", "LANGUAGE", "IMAGE_OTHER", "unspecified"])(
     "%s is unknown, and a line says so",

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import type { Message } from "../../../../agent-core/messages/message.ts";
 import { finishFold, startFold, step } from "../../../../agent-core/providers/wire/codex-responses-fold.ts";
+import { wholeCharacters } from "../../../../agent-core/providers/wire/fold-response.ts";
 import type { ModelEvent } from "../../../../agent-core/providers/wire/wire.ts";
 import { callsOf, joined, transcript } from "../../../conformance/collect.ts";
 
@@ -25,7 +26,7 @@ function fold(raws: readonly unknown[], messages: readonly Message[] = []): Mode
     state = next.state;
     events.push(...next.events);
   }
-  return [...events, ...finishFold(state)];
+  return wholeCharacters([...events, ...finishFold(state)]).events;
 }
 
 const lines = (name: string): readonly string[] => transcript(fold(recorded(name)));
