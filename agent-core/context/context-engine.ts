@@ -1,7 +1,6 @@
 /** Context engine: decides when a conversation is too long, and what to drop. A library user can pass another one. */
 import { sectionDefault } from "../config/section-defaults.ts";
 import type { CompressionPlan, CompressionRequest } from "./plan-compression.ts";
-import { strategyOf } from "./strategies.ts";
 
 export type ContextState = {
   /** Tokens of the next request. */
@@ -57,19 +56,23 @@ function defaultLimits(): ContextLimits {
 
 /** The built-in engine. `strategyName` is summary, recency, importance or hybrid. */
 export function defaultEngine(limits = defaultLimits(), strategyName = "summary"): ContextEngine {
-  const strategy = strategyOf(strategyName);
   const { threshold, softLimit, hardLimit, protectedMessages } = limits;
   const target = Math.min(limits.target ?? threshold * BELOW_THRESHOLD, threshold * MAX_TARGET_SHARE);
   return {
     name: "default",
     softLimit,
     hardLimit,
-    summarizes: strategy.summarizes,
+    summarizes: strategyName !== "recency", // the others ask a model
     shouldCompress: ({ used, window, isNewTurn }) => used >= window * (isNewTurn ? threshold : hardLimit),
     target: (window) => Math.round(window * target),
     async plan(room) {
       const { planCompression } = await import("./plan-compression.ts");
-      return planCompression({ ...room, strategy, ...(protectedMessages !== undefined && { protectedMessages }) });
+      const { strategyOf } = await import("./strategies.ts");
+      return planCompression({
+        ...room,
+        strategy: strategyOf(strategyName),
+        ...(protectedMessages !== undefined && { protectedMessages }),
+      });
     },
   };
 }

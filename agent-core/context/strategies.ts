@@ -33,8 +33,6 @@ export function isUsers({ items: [first] }: Unit): boolean {
 export type Strategy = {
   /** Value of `compression.strategy` in config.yaml. */
   readonly name: string;
-  /** True when a model sums up the dropped messages; otherwise a digest replaces them. */
-  readonly summarizes: boolean;
   /** Units to drop from `units`, which are in the conversation's order. `excess` is the number of tokens to save. */
   choose(units: readonly Unit[], excess: number): readonly Unit[];
 };
@@ -43,22 +41,20 @@ export type Strategy = {
 const KEPT_UNITS = 5;
 
 /** Replaces the whole middle by one summary, which keeps the next compression far away. */
-const summary: Strategy = { name: "summary", summarizes: true, choose: (units) => units };
+const summary: Strategy = { name: "summary", choose: (units) => units };
 
-/** Drops the oldest units, without asking a model. */
-const recency: Strategy = { name: "recency", summarizes: false, choose: firstOf };
+/** Drops the oldest units. No model sums them up. */
+const recency: Strategy = { name: "recency", choose: firstOf };
 
 /** Drops the least important units. */
 const importance: Strategy = {
   name: "importance",
-  summarizes: true,
   choose: (units, excess) => firstOf(byImportance(units), excess),
 };
 
 /** Drops the least important units, but keeps the newest. */
 const hybrid: Strategy = {
   name: "hybrid",
-  summarizes: true,
   choose: (units, excess) => firstOf(byImportance(units.slice(0, -KEPT_UNITS)), excess),
 };
 
