@@ -1,4 +1,5 @@
 /** Options of `hermes batch`: those of the original's batch runner, and ours. */
+import { defined } from "../agent-core/platform/defined.ts";
 import { messageOf, UsageError } from "../agent-core/platform/errors.ts";
 import { parseJson } from "../agent-core/platform/json.ts";
 import { readText } from "../agent-core/platform/text-file.ts";
@@ -135,11 +136,11 @@ export async function readBatchLine(values: BatchValues, configured: string | un
 }
 
 async function readSettings(values: BatchValues, configured: string | undefined): Promise<RunSettings> {
-  const effort = values["reasoning-disabled"] ? "none" : values["reasoning-effort"];
+  const reasoning = values["reasoning-disabled"] ? "none" : values["reasoning-effort"];
   const maxTokens = numberOf("max-tokens", values["max-tokens"], { min: 1 });
   const { "base-url": baseUrl, "ephemeral-system-prompt": systemMessage, "workdir-template": template } = values;
   const prefillFile: string | undefined = values["prefill-messages-file"];
-  const routing = routingOf(values);
+  const prefill = prefillFile === undefined ? undefined : await readPrefill(prefillFile);
   return {
     model: values.model ?? configured ?? DEFAULT_MODEL,
     distribution: values.distribution,
@@ -148,13 +149,7 @@ async function readSettings(values: BatchValues, configured: string | undefined)
     retries: numberOf("retries", values.retries),
     atif: values.format !== "sharegpt",
     ...(values["token-ids"] && { tokens: true }),
-    ...(baseUrl !== undefined && { baseUrl }),
-    ...(maxTokens !== undefined && { maxTokens }),
-    ...(systemMessage !== undefined && { systemMessage }),
-    ...(template !== undefined && { template }),
-    ...(effort !== undefined && { reasoning: effort }),
-    ...(prefillFile !== undefined && { prefill: await readPrefill(prefillFile) }),
-    ...(routing !== undefined && { routing }),
+    ...defined({ baseUrl, maxTokens, systemMessage, template, reasoning, prefill, routing: routingOf(values) }),
   };
 }
 

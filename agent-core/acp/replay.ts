@@ -2,6 +2,7 @@
 import { setImmediate } from "node:timers/promises";
 import type { SessionUpdate, ToolKind } from "@zed-industries/agent-client-protocol";
 import type { Message, ToolCall, ToolMessage } from "../messages/message.ts";
+import { defined } from "../platform/defined.ts";
 import type { HermesEarlier, HermesEarlierPage } from "../protocol/sessions.ts";
 import type { HermesUpdateMeta } from "../protocol/update-meta.ts";
 import { droppedCount, type TranscriptEntry } from "../sessions/conversation.ts";
@@ -42,9 +43,7 @@ export function* replay(stored: StoredSession, transcript = stored.conversation.
   if (todos.length > 0) yield planUpdate(todos);
   if (goal !== undefined) yield infoUpdate({ goal: goal.state });
   const { error, fault, keyFor } = stored.failedTurn ?? {};
-  if (error === undefined) return;
-  const failedTurn = { ...(fault !== undefined && { fault }), ...(keyFor !== undefined && { keyFor }) };
-  yield noticeUpdate("error", error, { failedTurn });
+  if (error !== undefined) yield noticeUpdate("error", error, { failedTurn: defined({ fault, keyFor }) });
 }
 
 /** Updates of the messages, each call with its result. */
@@ -161,13 +160,7 @@ function toolUpdate(toolCallId: string, text: string, { entry, diffs, called, im
 }
 
 function toolMeta({ durationMs, hooks, rejected, tasks, parent }: EntryOf<"tool">): HermesUpdateMeta {
-  return {
-    durationMs,
-    ...(hooks && { hooks }),
-    ...(rejected && { rejected }),
-    ...(tasks && { tasks }),
-    ...(parent !== undefined && { parentToolCallId: parent }),
-  };
+  return { durationMs, ...defined({ hooks, rejected, tasks, parentToolCallId: parent }) };
 }
 
 function isToolKind(kind: string | undefined): kind is ToolKind {

@@ -1,5 +1,6 @@
 /** Errors of requests as JSON-RPC errors: one line for people, the cause for programs in `data`. */
 import { RequestError } from "@zed-industries/agent-client-protocol";
+import { defined } from "../platform/defined.ts";
 import { messageOf, UsageError } from "../platform/errors.ts";
 import { truncate } from "../platform/one-line.ts";
 import type { HermesFaultData } from "../protocol/conversation.ts";
@@ -16,20 +17,16 @@ const MAX_ID_CHARS = 100;
 
 /** `keyHint`: see `ConnectedClient`. */
 export function faultError(fault: Fault, keyHint: string | undefined): RequestError {
-  const needsKey = fault.kind === "authentication";
-  const data: HermesFaultData = {
-    kind: fault.kind,
-    ...(fault.status !== undefined && { status: fault.status }),
-    ...(fault.retryAfterMs !== undefined && { retryAfterMs: fault.retryAfterMs }),
-    ...(fault.keyFor !== undefined && { keyFor: fault.keyFor }),
-  };
+  const { kind, status, retryAfterMs, keyFor } = fault;
+  const needsKey = kind === "authentication";
+  const data: HermesFaultData = { kind, ...defined({ status, retryAfterMs, keyFor }) };
   return new RequestError(needsKey ? AUTH_REQUIRED : INTERNAL_ERROR, withHint(fault, keyHint), data);
 }
 
 /** A missing key: editors offer their ways to authenticate. */
 export function authRequired(missing: MissingKey, keyHint: string | undefined): RequestError {
   const { keyFor } = missing;
-  const data: HermesFaultData = { kind: "authentication", ...(keyFor !== undefined && { keyFor }) };
+  const data: HermesFaultData = { kind: "authentication", ...defined({ keyFor }) };
   return new RequestError(AUTH_REQUIRED, withHint(missing, keyHint), data);
 }
 

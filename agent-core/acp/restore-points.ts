@@ -3,6 +3,7 @@ import { RequestError, type SessionUpdate } from "@zed-industries/agent-client-p
 import type { AIAgent } from "../agent/ai-agent.ts";
 import type { ShownPlan } from "../checkpoints/restore-plan.ts";
 import type { Message } from "../messages/message.ts";
+import { defined } from "../platform/defined.ts";
 import { newId } from "../platform/new-id.ts";
 import type { PromptBlock } from "../protocol/conversation.ts";
 import type { HermesRestored, HermesRestoredFile, HermesRestorePreview } from "../protocol/restores.ts";
@@ -164,14 +165,7 @@ export class RestorePoints {
 }
 
 function fileOf({ path, change, added, removed, leftAlone, text }: ShownPlan): HermesRestoredFile {
-  return {
-    path,
-    change,
-    ...(added !== undefined && { added }),
-    ...(removed !== undefined && { removed }),
-    ...(leftAlone !== undefined && { leftAlone }),
-    ...(text !== undefined && { text }),
-  };
+  return { path, change, ...defined({ added, removed, leftAlone, text }) };
 }
 
 function attachmentName(block: PromptBlock): string {

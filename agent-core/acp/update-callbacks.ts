@@ -6,6 +6,7 @@ import type {
   ToolCallUpdate,
 } from "@zed-industries/agent-client-protocol";
 import type { AgentCallbacks, StatusEvent, ToolProgressEvent } from "../agent/callbacks.ts";
+import { defined } from "../platform/defined.ts";
 import { newId } from "../platform/new-id.ts";
 import { visibleText } from "../platform/visible-text.ts";
 import type { HermesHookRun } from "../protocol/conversation.ts";
@@ -201,12 +202,9 @@ export class ToolCallUpdates {
     clearTimeout(call.announcing);
     const places = locations.map((location) => ({ ...location }));
     const isShownByDiff = kind === "edit" && JSON.stringify(input).length > MAX_EDIT_INPUT_CHARS;
-    const hermes: HermesUpdateMeta | undefined =
-      parentCallId === undefined
-        ? undefined
-        : { parentToolCallId: parentCallId, ...(taskId !== undefined && { taskId }) };
+    const hermes: HermesUpdateMeta = defined({ parentToolCallId: parentCallId, taskId });
     const facts = {
-      ...(hermes && { _meta: { hermes } }),
+      ...(parentCallId !== undefined && { _meta: { hermes } }),
       toolCallId: callId,
       name,
       title: visibleText(title),
@@ -265,11 +263,8 @@ export class ToolCallUpdates {
   }
 
   #finish({ callId, result, durationMs }: Progress<"finished">): void {
-    const hermes: HermesUpdateMeta = {
-      durationMs: Math.round(durationMs),
-      ...(result.rejected && { rejected: true }),
-      ...(result.tasks && { tasks: result.tasks }),
-    };
+    const { rejected, tasks } = result;
+    const hermes: HermesUpdateMeta = { durationMs: Math.round(durationMs), ...defined({ rejected, tasks }) };
     const call = this.#open.get(callId);
     if (call === undefined) {
       // The call has ended before, and its problems came late.

@@ -1,6 +1,7 @@
 /** Updates of a session as lines: finished ones, which are printed once, and the live ones of work that goes on. */
 import { truncateToWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
 import type { PlanEntry, SessionUpdate, ToolCallUpdate } from "@zed-industries/agent-client-protocol";
+import { defined } from "../../agent-core/platform/defined.ts";
 import { containedText } from "../../agent-core/platform/visible-text.ts";
 import type { HermesUpdateMeta } from "../../agent-core/protocol/update-meta.ts";
 import {
@@ -232,12 +233,12 @@ export class Transcript {
     const before: ShownCall = known?.call ?? { toolCallId: update.toolCallId, title: "", startedAt: Date.now() };
     const call: ShownCall = {
       ...before,
-      ...definedOf({
-        title: update.title,
-        kind: update.kind,
-        status: update.status,
-        content: update.content,
-        name: "name" in update ? update.name : undefined,
+      ...defined({
+        title: update.title ?? undefined,
+        kind: update.kind ?? undefined,
+        status: update.status ?? undefined,
+        content: update.content ?? undefined,
+        name: "name" in update ? (update.name ?? undefined) : undefined,
         durationMs: meta.durationMs,
         isRejected: meta.rejected,
         tasks: meta.tasks,
@@ -276,9 +277,4 @@ export class Transcript {
       `⟲ ${compression.messages} older messages are now a summary: ${compression.tokensBefore} → ${compression.tokensAfter} tokens.`,
     );
   }
-}
-
-function definedOf<T extends object>(values: T): { [Name in keyof T]?: NonNullable<T[Name]> } {
-  const defined = Object.entries(values).filter(([, value]) => value !== undefined && value !== null);
-  return Object.fromEntries(defined) as { [Name in keyof T]?: NonNullable<T[Name]> }; // the same names
 }

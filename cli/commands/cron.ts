@@ -2,6 +2,7 @@
 import { resolve } from "node:path";
 import type { ClientContext } from "@zed-industries/agent-client-protocol";
 import { jobsText, runText } from "../../agent-core/cron/jobs-text.ts";
+import { defined } from "../../agent-core/platform/defined.ts";
 import { UsageError } from "../../agent-core/platform/errors.ts";
 import { CRON_ACTIONS, CronDelivery, type CronRequest, cronMethods } from "../../agent-core/protocol/cron.ts";
 import { call } from "../../agent-core/protocol/method.ts";
@@ -76,16 +77,12 @@ function requestIn(
   const placed = isNew ? { schedule: first, prompt: second } : { job: first };
   const given = {
     ...placed,
-    ...definedIn(named),
+    ...defined(named),
     skills: skill.length > 0 ? skill : undefined,
     workdir: isNew || cwd !== undefined ? resolve(cwd ?? ".") : undefined,
     deliver: deliver === undefined ? undefined : deliveryOf(deliver),
   };
-  return { action, ...definedIn(given), ...(action === "run" && { wait: true }) };
-}
-
-function definedIn(values: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+  return { action, ...defined(given), ...(action === "run" && { wait: true }) };
 }
 
 function deliveryOf(text: string): CronDelivery {

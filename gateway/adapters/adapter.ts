@@ -3,6 +3,7 @@
  * limits, retries and texts are decided on the other side. docs/gateway.md shows how to write one.
  */
 import * as z from "zod";
+import { defined } from "../../agent-core/platform/defined.ts";
 import { UsageError } from "../../agent-core/platform/errors.ts";
 
 const text = z.string();
@@ -149,12 +150,7 @@ export function fileOf(
   file: Omit<ChatFile, "kind" | "type" | "size"> & { type?: string | undefined; size?: number | undefined },
 ): ChatFile {
   const { type, size, ...rest } = file;
-  return {
-    ...rest,
-    kind: KINDS[type?.split("/")[0] ?? ""] ?? "file",
-    ...(type !== undefined && { type }),
-    ...(size !== undefined && { size }),
-  };
+  return { ...rest, kind: KINDS[type?.split("/")[0] ?? ""] ?? "file", ...defined({ type, size }) };
 }
 
 /** A variable of the platform. Throws a UsageError when it is missing. */
@@ -178,7 +174,7 @@ export async function download(url: string, headers: Readonly<Record<string, str
 
 /** A failed call as an adapter reports it. */
 export function failed(kind: FailureKind, reason: string, retryAfterMs?: number): Sent {
-  return { ok: false, kind, reason, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+  return { ok: false, kind, reason, ...defined({ retryAfterMs }) };
 }
 
 /** Failure of a request that an HTTP API refused. */
