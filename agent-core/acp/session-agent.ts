@@ -6,7 +6,6 @@ import type { StatusEvent } from "../agent/callbacks.ts";
 import type { ConfiguredAgent } from "../agent/configured-agent.ts";
 import type { Extension } from "../agent/extensions.ts";
 import type { ModelDirectory } from "../agent/model-directory.ts";
-import { resumedOptions } from "../agent/stored-agent.ts";
 import type { ApprovalMode } from "../approval/decision.ts";
 import { configFile, hasLearnt, sessionsFolder, spaceReserveFile } from "../config/home.ts";
 import type { Hook } from "../hooks/hook.ts";
@@ -126,7 +125,7 @@ export function sessionAgent(options: SessionAgentOptions, state: SessionState):
     onDefect: log,
     infersVerdicts: identity.ours.sessionIndex !== true,
     platform: title,
-    ...resumedOptions(stored),
+    stored,
     ...decisions,
     host,
     journal,

@@ -24,7 +24,7 @@ export function setUpModels(options: AIAgentOptions, environment: Environment) {
   const models = new ModelChain(resolved(options, environment), fallbacks);
   const route = modelRoute(options, models);
   const modelFacts = options.modelFacts ?? (() => ({}));
-  const ledger = new UsageLedger(options.entries ?? [], {
+  const ledger = new UsageLedger(options.stored?.records ?? [], {
     priceOf: (model) => modelInfo(model.model, modelFacts(model)).price,
     journal: (entry) => options.journal?.append(entry),
   });

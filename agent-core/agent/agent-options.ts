@@ -18,11 +18,10 @@ import type { EditorFiles, Surroundings } from "../prompt/surroundings.ts";
 import type { ModelFacts } from "../providers/model-info.ts";
 import type { ModelSettings, ResolvedModel } from "../providers/resolve-model.ts";
 import type { ApiMode, EditorModels, Sampling, Usage } from "../providers/wire/wire.ts";
-import type { Conversation } from "../sessions/conversation.ts";
-import type { FileChange, JournalEntry, TextDiff } from "../sessions/entry.ts";
+import type { FileChange } from "../sessions/entry.ts";
 import type { SessionIndex } from "../sessions/index/session-index.ts";
 import type { Journal } from "../sessions/journal.ts";
-import type { StoredPlan } from "../sessions/read-journal.ts";
+import type { StoredSession } from "../sessions/read-journal.ts";
 import type { SessionSkills } from "../skills/session-skills.ts";
 import type { WebAccess } from "../web/web-access.ts";
 import type { Policy } from "./approvals.ts";
@@ -106,9 +105,7 @@ export type AIAgentOptions = ModelSettings & {
   readonly fallbacks?: readonly ModelSettings[] | undefined;
   /** Models of auxiliary tasks. Default: the conversation's model. */
   readonly auxiliary?: AuxiliaryOptions["tasks"] | undefined;
-  /** System prompt of a resumed session, which keeps its cached prefix valid. Default: a new one. */
-  readonly systemPrompt?: string | undefined;
-  /** Title of a resumed session. */
+  /** Title of a new session. Default: the model or the first words give one. */
   readonly title?: string | undefined;
   /** Reads the environment again after a refused key. Default: it never changes. */
   readonly refreshEnvironment?: (() => Promise<Environment>) | undefined;
@@ -162,14 +159,8 @@ export type AIAgentOptions = ModelSettings & {
   readonly sessionIndex?: SessionIndex | undefined;
   /** Planned jobs, for the tool `cronjob`. Default: none, and no such tool. */
   readonly cron?: CronAccess | undefined;
-  /** Conversation of a resumed session, which `journal` already has. */
-  readonly conversation?: Conversation | undefined;
-  /** Plans of a resumed session, in order. */
-  readonly plans?: readonly StoredPlan[] | undefined;
-  /** Entries that `journal` already has: usage and changes of files. */
-  readonly entries?: readonly JournalEntry[] | undefined;
-  /** Edits of a resumed session's last turn on which nobody has decided, in order. */
-  readonly lastEdits?: (() => readonly TextDiff[]) | undefined;
+  /** Session that the agent resumes, as `journal` already has it. Default: a new one. */
+  readonly stored?: StoredSession | undefined;
   /** Memory across sessions; false: none. Default: the folder `memories` of the home. */
   readonly memory?: Memory | false | undefined;
   /** True for a client that reports no verdicts on edits: they are inferred from the files at the next turn. */

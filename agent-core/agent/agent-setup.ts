@@ -341,7 +341,7 @@ export function sessionCheckpoints(
     roots,
     objects: checkpointsFolder(hermesHome),
     lookDelayMs: SCAN_DELAY_MS,
-    entries: options.entries ?? [],
+    entries: options.stored?.records ?? [],
     trusted: options.trusted ?? (() => true),
     async onlyReads(command, folder) {
       const { judgeCommand } = await import("../approval/command-verdict.ts");

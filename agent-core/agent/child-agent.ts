@@ -29,7 +29,6 @@ import type { AgentShell } from "./agent-shell.ts";
 import { recordedQuestions } from "./approvals.ts";
 import type { AgentCallbacks, ToolProgressEvent } from "./callbacks.ts";
 import type { Extension } from "./extensions.ts";
-import { withoutResumed } from "./stored-agent.ts";
 import type { TurnRunner } from "./turn-runner.ts";
 
 /** Tools that no sub-agent has: nobody answers it, and it keeps nothing for later sessions. */
@@ -182,7 +181,8 @@ export class SubAgents {
     const title = oneLine(goal, TITLE_CHARS);
     journal.append({ type: "title", title });
     const agent = this.#create({
-      ...withoutResumed(options),
+      ...options,
+      stored: undefined,
       ...this.#modelSettings(task),
       ...this.#shared(task, call, journal),
       sessionId: id,

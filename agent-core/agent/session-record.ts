@@ -18,7 +18,7 @@ import { type Todo, TodoList } from "../tools/todo-list.ts";
 import type { AIAgentOptions } from "./agent-options.ts";
 import type { Notifier } from "./notifier.ts";
 
-export type RecordOptions = Pick<AIAgentOptions, "conversation" | "journal" | "systemPrompt" | "title" | "plans"> & {
+export type RecordOptions = Pick<AIAgentOptions, "journal" | "stored" | "title"> & {
   /** Source of the secrets that stored tool output must not contain. */
   readonly environment: Environment;
   readonly notify: Pick<Notifier, "plan" | "title">;
@@ -37,10 +37,11 @@ export class SessionRecord {
 
   constructor(options: RecordOptions) {
     this.#options = options;
-    this.conversation = options.conversation ?? new Conversation();
-    this.#title = options.title;
-    this.#systemPrompt = options.systemPrompt;
-    this.#plans = [...(options.plans ?? [])];
+    const { stored } = options;
+    this.conversation = stored?.conversation ?? new Conversation();
+    this.#title = stored === undefined ? options.title : stored.title;
+    this.#systemPrompt = stored?.systemPrompt;
+    this.#plans = [...(stored?.plans ?? [])];
     this.todos = new TodoList((items) => {
       this.#plans.push({ position: this.conversation.next, items: [...items] });
       this.journal({ type: "todos", items: [...items] });

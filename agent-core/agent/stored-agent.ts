@@ -1,4 +1,4 @@
-/** Options of an agent that continues a stored session. */
+/** An agent that continues a stored session: its options, and the edits of its last turn. */
 import { ObjectStore } from "../checkpoints/object-store.ts";
 import { checkpointsFolder, homeFolder, sessionsFolder } from "../config/home.ts";
 import { callsOf } from "../messages/message.ts";
@@ -12,44 +12,11 @@ import { journalPath } from "../sessions/session-files.ts";
 import { recoverResults } from "../sessions/stored-session.ts";
 import type { AIAgentOptions } from "./agent-options.ts";
 
-type ResumedOptions = Pick<
-  AIAgentOptions,
-  "conversation" | "plans" | "entries" | "lastEdits" | "title" | "systemPrompt"
->;
-
-/** The stored state of a session, as options of its agent. */
-export function resumedOptions(stored: StoredSession | undefined): ResumedOptions {
-  if (stored === undefined) return {};
-  const { conversation, plans, records, title, systemPrompt } = stored;
-  return {
-    conversation,
-    plans,
-    entries: records,
-    lastEdits: lastEditsOf(stored),
-    title,
-    systemPrompt,
-  };
-}
-
-const RESUMED: Readonly<Record<keyof ResumedOptions, true>> = {
-  conversation: true,
-  plans: true,
-  entries: true,
-  lastEdits: true,
-  title: true,
-  systemPrompt: true,
-};
-
-/** The options without the state of a resumed session, for another session. */
-export function withoutResumed(options: AIAgentOptions): AIAgentOptions {
-  return Object.fromEntries(Object.entries(options).filter(([name]) => !(name in RESUMED)));
-}
-
 /**
  * Reader of the last turn's edits on which nobody has decided, in order. A file that a command changed afterwards is left
  * out: the edit is no longer what the turn left.
  */
-function lastEditsOf(stored: StoredSession): () => readonly TextDiff[] {
+export function lastEditsOf(stored: StoredSession): () => readonly TextDiff[] {
   const { conversation, records, lastVerdictAt = 0, toolEntry, diffsOf } = stored;
   const { transcript } = conversation; // before the next message joins it
   const from = transcript.findLastIndex(
@@ -83,9 +50,8 @@ export async function openStored(id: string, options: AIAgentOptions): Promise<S
 
 /** The same at once, if the options name a stored session and bring none of their own. Else the options. Throws as `openStored`. */
 export function withStored(options: AIAgentOptions): AIAgentOptions | StoredOptions {
-  const { sessionId: id, journal, conversation, inherited } = options;
-  if (id === undefined || journal !== undefined || conversation !== undefined || inherited !== undefined)
-    return options;
+  const { sessionId: id, journal, stored, inherited } = options;
+  if (id === undefined || journal !== undefined || stored !== undefined || inherited !== undefined) return options;
   const { path, textOf } = placeOf(id, options);
   const read = path === undefined ? undefined : readJournalSync(path, textOf);
   return read === undefined ? options : claimed(sessionIn(read, id), { ...options, sessionId: id });
@@ -117,7 +83,7 @@ function claimed(stored: StoredSession, options: AIAgentOptions & { readonly ses
   });
   const problem = journal.claim();
   if (problem !== undefined) throw new Error(`The session ${sessionId} could not be opened: ${problem}`);
-  return { ...options, ...modelOf(options, stored), ...resumedOptions(stored), cwd, journal };
+  return { ...options, ...modelOf(options, stored), stored, cwd, journal };
 }
 
 /** Reads a session, and stores the results that were lost with its process. Rejects as `read`. */

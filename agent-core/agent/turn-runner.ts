@@ -22,6 +22,7 @@ import { type ConversationResult, resultOf } from "./conversation-result.ts";
 import { InferredVerdicts, readFromDisk } from "./inferred-verdicts.ts";
 import { IterationBudget } from "./iteration-budget.ts";
 import { journalledProgress, type Notifier } from "./notifier.ts";
+import { lastEditsOf } from "./stored-agent.ts";
 import { runTurn, type Turn } from "./turn.ts";
 import { sessionHooks, TurnHooks } from "./turn-hooks.ts";
 
@@ -89,7 +90,8 @@ export class TurnRunner {
     this.#agent = agent;
     this.#ports = ports;
     const { session, setup, context } = agent;
-    this.#verdicts = new InferredVerdicts(readFromDisk, setup.options.lastEdits);
+    const { stored } = setup.options;
+    this.#verdicts = new InferredVerdicts(readFromDisk, stored && lastEditsOf(stored));
     const notify = this.#partial.watch(agent.notify);
     this.#notify = {
       ...notify,

@@ -84,10 +84,7 @@ function agentOn(
   });
 }
 
-type AgentOptions = Pick<
-  NonNullable<ConstructorParameters<typeof AIAgent>[0]>,
-  "conversation" | "systemPrompt" | "entries" | "contextEngine"
->;
+type AgentOptions = Pick<NonNullable<ConstructorParameters<typeof AIAgent>[0]>, "stored" | "contextEngine">;
 
 test(`a conversation of ${TURNS} turns stays in its window, keeps its first fact, and keeps its prefix in between`, async () => {
   const events: CompressedEvent[] = [];
@@ -153,12 +150,7 @@ test("a resumed conversation continues with the same bytes", async () => {
   for (const journal of journals.splice(0)) journal.close();
   const read = await readJournal(path);
   if (!read.ok) throw new Error(read.message);
-  const { conversation, systemPrompt, records } = read.session;
-  const next = agentOn(path, events, {
-    conversation,
-    entries: records,
-    ...(systemPrompt !== undefined && { systemPrompt }),
-  });
+  const next = agentOn(path, events, { stored: read.session });
   await next.runConversation({ userMessage: "go on" });
   expect(JSON.stringify(sent()).startsWith(before.slice(0, -1))).toBe(true);
 });
