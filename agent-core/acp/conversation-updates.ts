@@ -24,6 +24,11 @@ export type ChunkUpdate = Extract<
   { sessionUpdate: "user_message_chunk" | "agent_message_chunk" | "agent_thought_chunk" }
 >;
 
+/** Our fields of an update. */
+export function ours(hermes: HermesUpdateMeta): { readonly _meta: { readonly hermes: HermesUpdateMeta } } {
+  return { _meta: { hermes } };
+}
+
 /** Empty for a synthetic message. `position`: undefined when a later update carries it. */
 export function userUpdates({ content, synthetic }: UserMessage, position: number | undefined): readonly ChunkUpdate[] {
   if (synthetic) return [];
@@ -31,9 +36,7 @@ export function userUpdates({ content, synthetic }: UserMessage, position: numbe
     typeof content === "string"
       ? [chunk("user_message_chunk", content)]
       : content.map((part): ChunkUpdate => ({ sessionUpdate: "user_message_chunk", content: blockOf(part) }));
-  if (position === undefined) return chunks;
-  const hermes: HermesUpdateMeta = { position };
-  return chunks.map((update) => ({ ...update, _meta: { hermes } }));
+  return position === undefined ? chunks : chunks.map((update) => ({ ...update, ...ours({ position }) }));
 }
 
 export function chunk(sessionUpdate: ChunkUpdate["sessionUpdate"], text: string): ChunkUpdate {
@@ -58,7 +61,7 @@ export function noticeUpdate(
   title: string,
   hermes: HermesUpdateMeta | undefined,
 ): Notice {
-  return { sessionUpdate: "notice", severity, title, ...(hermes && { _meta: { hermes } }) };
+  return { sessionUpdate: "notice", severity, title, ...(hermes && ours(hermes)) };
 }
 
 /** The notice as a thought, for clients that do not show notices. Undefined for the end of an earlier turn. */
@@ -71,7 +74,7 @@ export function noticeAsThought({ title, _meta }: Notice): ChunkUpdate | undefin
 
 /** Facts of ours about a session, beside its conversation. */
 export function infoUpdate(hermes: HermesUpdateMeta): SessionUpdate {
-  return { sessionUpdate: "session_info_update", _meta: { hermes } };
+  return { sessionUpdate: "session_info_update", ...ours(hermes) };
 }
 
 /** ACP has no status for a dropped step: it is shown as completed, with a note. */
@@ -200,8 +203,7 @@ function mediaContent(media: NonNullable<ToolResult["media"]>): ToolCallContent[
 function problemContent(problems: readonly ReportedProblem[]): ToolCallContent[] {
   if (problems.length === 0) return [];
   const text = `New problems:\n${fenced(problems.map((problem) => problem.text).join("\n"))}`;
-  const hermes: HermesUpdateMeta = { problems };
-  return [{ type: "content", content: { type: "text", text }, _meta: { hermes } }];
+  return [{ type: "content", content: { type: "text", text }, ...ours({ problems }) }];
 }
 
 /** Hooks that changed a call or failed, for clients that do not show the runs. The result names those that blocked it. */
@@ -210,8 +212,7 @@ export function hookContent(runs: readonly HermesHookRun[]): ToolCallContent[] {
     if (outcome === "failed") return [`The hook "${name}" failed: ${message ?? "no reason"}`];
     return outcome === "changed" ? [`The hook "${name}" changed this call.`] : [];
   });
-  const hermes: HermesUpdateMeta = { hookText: true };
-  return textContent(lines.join("\n")).map((content) => ({ ...content, _meta: { hermes } }));
+  return textContent(lines.join("\n")).map((content) => ({ ...content, ...ours({ hookText: true }) }));
 }
 
 /** Fenced: no client must render a file's text as Markdown. */

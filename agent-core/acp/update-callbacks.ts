@@ -1,10 +1,5 @@
 /** Sends the agent's callbacks as `session/update`, with one `tool_call` for each call and an update for each change of it. */
-import type {
-  SessionUpdate,
-  ToolCallContent,
-  ToolCallStatus,
-  ToolCallUpdate,
-} from "@zed-industries/agent-client-protocol";
+import type { SessionUpdate, ToolCallStatus, ToolCallUpdate } from "@zed-industries/agent-client-protocol";
 import type { AgentCallbacks, StatusEvent, ToolProgressEvent } from "../agent/callbacks.ts";
 import { defined } from "../platform/defined.ts";
 import { newId } from "../platform/new-id.ts";
@@ -17,6 +12,7 @@ import {
   hookContent,
   infoUpdate,
   noticeUpdate,
+  ours,
   planUpdate,
   rawOutput,
   resultContent,
@@ -32,31 +28,9 @@ type UpdateSink = {
   costUsd(): number | undefined;
 };
 
-type UpdateCallbacks = Required<
-  Pick<
-    AgentCallbacks,
-    | "state"
-    | "thinking"
-    | "toolProgress"
-    | "reasoning"
-    | "streamDelta"
-    | "toolGen"
-    | "prompted"
-    | "steered"
-    | "title"
-    | "plan"
-    | "status"
-    | "contextPressure"
-  >
->;
+export type Updates = ReturnType<typeof updateCallbacks>;
 
-export type Updates = {
-  readonly callbacks: UpdateCallbacks;
-  /** Closes the announced calls that never ran. */
-  endTurn(): void;
-};
-
-export function updateCallbacks(sink: UpdateSink): Updates {
+export function updateCallbacks(sink: UpdateSink) {
   const calls = new ToolCallUpdates((update) => sink.send(update));
   let shown: HermesUpdateMeta["activity"];
   const show = (activity: HermesUpdateMeta["activity"]): void => {
@@ -92,10 +66,11 @@ export function updateCallbacks(sink: UpdateSink): Updates {
       contextPressure: ({ used, window: size, level }) => {
         const amount = sink.costUsd();
         const cost = amount === undefined ? undefined : { amount, currency: "USD" };
-        const hermes: HermesUpdateMeta = { contextPressure: level };
-        sink.send({ sessionUpdate: "usage_update", used, size, ...(cost && { cost }), _meta: { hermes } });
+        const meta = ours({ contextPressure: level });
+        sink.send({ sessionUpdate: "usage_update", used, size, ...(cost && { cost }), ...meta });
       },
-    },
+    } satisfies AgentCallbacks,
+    /** Closes the announced calls that never ran. */
     endTurn: () => {
       shown = undefined;
       calls.endTurn();
@@ -202,9 +177,8 @@ export class ToolCallUpdates {
     clearTimeout(call.announcing);
     const places = locations.map((location) => ({ ...location }));
     const isShownByDiff = kind === "edit" && JSON.stringify(input).length > MAX_EDIT_INPUT_CHARS;
-    const hermes: HermesUpdateMeta = defined({ parentToolCallId: parentCallId, taskId });
     const facts = {
-      ...(parentCallId !== undefined && { _meta: { hermes } }),
+      ...(parentCallId !== undefined && ours(defined({ parentToolCallId: parentCallId, taskId }))),
       toolCallId: callId,
       name,
       title: visibleText(title),
@@ -224,32 +198,26 @@ export class ToolCallUpdates {
     if (call === undefined) return;
     call.status = "in_progress";
     call.diffs = diffs;
-    this.#update(callId, call, diffs.length > 0 ? diffContent(diffs) : undefined);
+    this.#change(callId, { status: call.status, ...(diffs.length > 0 && { content: diffContent(diffs) }) });
   }
 
   #showActivity({ callId, activity }: Progress<"activity">): void {
     const call = this.#open.get(callId);
     if (call === undefined) return;
+    const { status } = call;
     if (activity.type === "terminal") {
-      this.#update(callId, call, terminalContent(activity.terminalId));
+      this.#change(callId, { status, content: terminalContent(activity.terminalId) });
       return;
     }
     if (activity.type === "delegation") {
-      const hermes: HermesUpdateMeta = { tasks: activity.tasks };
-      const content = tasksContent(activity.tasks);
-      this.#send({
-        sessionUpdate: "tool_call_update",
-        toolCallId: callId,
-        status: call.status,
-        content,
-        _meta: { hermes },
-      });
+      const { tasks } = activity;
+      this.#change(callId, { status, content: tasksContent(tasks), ...ours({ tasks }) });
       return;
     }
     call.output = (call.output + activity.text).slice(-OUTPUT_TAIL_CHARS);
     call.outputting ??= setTimeout(() => {
       call.outputting = undefined;
-      this.#update(callId, call, textContent(call.output));
+      this.#change(callId, { status: call.status, content: textContent(call.output) });
     }, OUTPUT_INTERVAL_MS);
   }
 
@@ -258,34 +226,31 @@ export class ToolCallUpdates {
     const call = this.#open.get(callId);
     if (call === undefined) return; // a hook that nobody waited for
     call.hooks = [...call.hooks, run];
-    const hermes: HermesUpdateMeta = { hooks: call.hooks };
-    this.#send({ sessionUpdate: "tool_call_update", toolCallId: callId, _meta: { hermes } });
+    this.#change(callId, ours({ hooks: call.hooks }));
   }
 
   #finish({ callId, result, durationMs }: Progress<"finished">): void {
     const { rejected, tasks } = result;
-    const hermes: HermesUpdateMeta = { durationMs: Math.round(durationMs), ...defined({ rejected, tasks }) };
+    const meta = ours({ durationMs: Math.round(durationMs), ...defined({ rejected, tasks }) });
+    const status = result.ok ? "completed" : "failed";
     const call = this.#open.get(callId);
     if (call === undefined) {
       // The call has ended before, and its problems came late.
-      if (!this.#ended.has(callId)) return;
-      const status = result.ok ? "completed" : "failed";
-      const content = resultContent(result);
-      this.#send({ sessionUpdate: "tool_call_update", toolCallId: callId, status, content, _meta: { hermes } });
+      if (this.#ended.has(callId)) this.#change(callId, { status, content: resultContent(result), ...meta });
       return;
     }
     const { diffs, hooks } = call;
     const hookText = hookContent(hooks);
     const isShown = result.ok && isSame(diffs, result) && hookText.length === 0;
-    this.#end(callId, result.ok ? "completed" : "failed", {
+    this.#end(callId, status, {
       ...(!isShown && { content: [...resultContent(result), ...hookText] }),
       ...rawOutput(result),
-      _meta: { hermes },
+      ...meta,
     });
   }
 
-  #update(toolCallId: string, { status }: OpenCall, content: ToolCallContent[] | undefined): void {
-    this.#send({ sessionUpdate: "tool_call_update", toolCallId, status, ...(content && { content }) });
+  #change(toolCallId: string, facts: Omit<ToolCallUpdate, "toolCallId">): void {
+    this.#send({ sessionUpdate: "tool_call_update", toolCallId, ...facts });
   }
 
   #end(toolCallId: string, status: ToolCallStatus, facts: Omit<ToolCallUpdate, "toolCallId" | "status">): void {
@@ -295,7 +260,7 @@ export class ToolCallUpdates {
     clearTimeout(call?.outputting);
     if (call?.isSent !== true) return;
     this.#ended.add(toolCallId);
-    this.#send({ sessionUpdate: "tool_call_update", toolCallId, status, ...facts });
+    this.#change(toolCallId, { status, ...facts });
   }
 
   #callOf(callId: string): OpenCall {
