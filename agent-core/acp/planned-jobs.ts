@@ -118,7 +118,7 @@ export class PlannedJobs {
       throw new Error(`There is no folder ${job.workdir}. Create it, or change the job.`);
     const missing = await this.#missingSkills(job.skills, job.workdir);
     if (missing.length > 0) throw new Error(`There is no skill ${missing.join(", ")}. Add it, or change the job.`);
-    const { runJobSession } = await import("./job-session.ts");
+    const { runJobSession } = await import("./unattended-session.ts");
     const turnEnded = background.beginTurn();
     const { environment } = models.configuration;
     const { app, dispose } = makeAgent({ environment, job: { models: models.client.models } });
