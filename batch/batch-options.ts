@@ -5,8 +5,7 @@ import { parseJson } from "../agent-core/platform/json.ts";
 import { readText } from "../agent-core/platform/text-file.ts";
 import type { Option, Values } from "../cli/subcommand.ts";
 import { distributionNames } from "./distributions.ts";
-import { durationOf, numberOf } from "./option-values.ts";
-import { PROGRESS_MODES, type ProgressMode } from "./progress.ts";
+import { PROGRESS_MODES } from "./progress.ts";
 import type { RunSettings } from "./task.ts";
 
 /** Model of the original when neither a flag nor the configuration names one. */
@@ -17,12 +16,12 @@ const FORMATS = ["sharegpt", "atif", "both"] as const;
 
 const verbs = ["run"];
 const text = (summary: string, value: string) => ({ kind: "text", value, summary, verbs }) as const;
-const number = (summary: string, value = "N") => ({ kind: "number", value, summary, verbs }) as const;
+const number = (summary: string, min = 0) => ({ kind: "number", value: "N", min, summary, verbs }) as const;
 const flag = (summary: string) => ({ kind: "flag", summary, verbs }) as const;
 
 export const batchOptions = {
   "dataset-file": text('data set: JSONL, one object with "prompt" a line', "FILE"),
-  "batch-size": number("tasks of a batch file"),
+  "batch-size": number("tasks of a batch file", 1),
   "run-name": text("name of the run and of its folder", "NAME"),
   distribution: {
     ...text("distribution that toolsets are drawn from", "NAME"),
@@ -32,8 +31,8 @@ export const batchOptions = {
   model: { kind: "text", value: "NAME", summary: `model; default: the configured one, else ${DEFAULT_MODEL}` },
   "api-key": text("key of the model; the variable HERMES_API_KEY is safer, as others see a command line", "KEY"),
   "base-url": text("address of the model; default: the configured one", "URL"),
-  "max-turns": { ...number("model calls of a task"), default: 10 },
-  "num-workers": { ...number("tasks at a time"), default: 4 },
+  "max-turns": { ...number("model calls of a task", 1), default: 10 },
+  "num-workers": { ...number("tasks at a time", 1), default: 4 },
   resume: flag("continue a run: tasks with a result are left out"),
   verbose: flag("show each task"),
   "list-distributions": flag("list the distributions of toolsets"),
@@ -43,17 +42,17 @@ export const batchOptions = {
   "providers-ignored": text("providers that OpenRouter may not use", "LIST"),
   "providers-order": text("providers that OpenRouter tries first", "LIST"),
   "provider-sort": { ...text("order of OpenRouter", "BY"), choices: SORTS },
-  "max-tokens": number("tokens of an answer"),
+  "max-tokens": number("tokens of an answer", 1),
   "reasoning-effort": { ...text("reasoning of the model", "EFFORT"), choices: EFFORTS },
   "reasoning-disabled": flag("turn reasoning off"),
   "prefill-messages-file": text("JSON list of messages before each conversation", "FILE"),
-  "max-samples": number("tasks to take from the data set"),
+  "max-samples": number("tasks to take from the data set", 1),
   queue: text("queue for workers, redis[s]:// or postgres://; see hermes worker", "URL"),
   "workdir-template": text("content of each task's folder: DIR or git:REPO@REF", "FROM"),
-  "task-timeout": { ...text("longest time of a task", "TIME"), default: "30m" },
+  "task-timeout": { ...text("longest time of a task", "TIME"), kind: "time", default: "30m" },
   retries: { ...number("further tries of a task that failed"), default: 3 },
-  "max-cost": number("no task begins after the run has cost this much", "USD"),
-  samples: { ...number("conversations of each task"), default: 1 },
+  "max-cost": { ...number("no task begins after the run has cost this much"), value: "USD", isFraction: true },
+  samples: { ...number("conversations of each task", 1), default: 1 },
   format: { ...text("form of the trajectories", "FORM"), default: "sharegpt", choices: FORMATS },
   "keep-without-reasoning": flag("also keep conversations without thoughts"),
   "token-ids": flag("ask the model server for token ids and log probabilities"),
@@ -63,44 +62,23 @@ export const batchOptions = {
   input: { kind: "text", value: "PATH", summary: "file or folder of trajectories", verbs: ["compress"] },
   output: { kind: "text", value: "PATH", summary: "default: beside the input, with _compressed", verbs: ["compress"] },
   "sample-percent": {
-    kind: "number",
-    value: "N",
+    ...number("share of the trajectories to take"),
     default: 100,
-    summary: "share of the trajectories to take",
+    isFraction: true,
     verbs: ["compress"],
   },
-  "target-max-tokens": {
-    kind: "number",
-    value: "N",
-    default: 15_250,
-    summary: "tokens of a trajectory",
-    verbs: ["compress"],
-  },
+  "target-max-tokens": { ...number("tokens of a trajectory", 1), default: 15_250, verbs: ["compress"] },
   json: { kind: "flag", summary: "print JSON for programs", verbs: ["status"] },
   "dry-run": flag("check the data set and show the tasks without running them"),
 } as const satisfies Record<string, Option>;
 
 export type BatchValues = Values<typeof batchOptions>;
 
-export type BatchLine = {
+/** The command line of a run, with the options that every run needs. */
+export type BatchLine = BatchValues & {
   readonly dataSet: string;
   readonly batchSize: number;
   readonly name: string;
-  readonly sessions: number;
-  readonly isResumed: boolean;
-  readonly isVerbose: boolean;
-  readonly prefixChars: number;
-  readonly limit: number | undefined;
-  /** Address of a queue; undefined: this process works on the tasks. */
-  readonly queue: string | undefined;
-  readonly maxCostUsd: number | undefined;
-  readonly samples: number;
-  readonly format: string;
-  readonly keepsUnreasoned: boolean;
-  readonly out: string;
-  readonly seed: number;
-  readonly progress: ProgressMode;
-  readonly isDry: boolean;
   readonly settings: RunSettings;
 };
 
@@ -112,44 +90,34 @@ export async function readBatchLine(values: BatchValues, configured: string | un
       `--run_name ${JSON.stringify(name)} is no name of a folder. Use letters, digits, "-", "_" and ".".`,
     );
   }
-  if (values["batch-size"] === undefined) throw new UsageError("--batch_size is missing. See hermes batch --help.");
-  return {
-    name,
-    dataSet: required(values, "dataset-file"),
-    batchSize: numberOf("batch-size", values["batch-size"], { min: 1 }),
-    sessions: numberOf("num-workers", values["num-workers"], { min: 1 }),
-    isResumed: values.resume,
-    isVerbose: values.verbose,
-    prefixChars: numberOf("log-prefix-chars", values["log-prefix-chars"]),
-    limit: numberOf("max-samples", values["max-samples"], { min: 1 }),
-    queue: values.queue,
-    maxCostUsd: numberOf("max-cost", values["max-cost"], { isWhole: false }),
-    samples: numberOf("samples", values.samples, { min: 1 }),
-    format: values.format,
-    keepsUnreasoned: values["keep-without-reasoning"],
-    out: values.out,
-    seed: numberOf("seed", values.seed),
-    progress: PROGRESS_MODES.find((mode) => mode === values.progress) ?? "auto",
-    isDry: values["dry-run"],
-    settings: await readSettings(values, configured),
-  };
+  const { "batch-size": batchSize } = values;
+  if (batchSize === undefined) throw new UsageError("--batch_size is missing. See hermes batch --help.");
+  const dataSet = required(values, "dataset-file");
+  return { ...values, name, dataSet, batchSize, settings: await readSettings(values, configured) };
 }
 
 async function readSettings(values: BatchValues, configured: string | undefined): Promise<RunSettings> {
   const reasoning = values["reasoning-disabled"] ? "none" : values["reasoning-effort"];
-  const maxTokens = numberOf("max-tokens", values["max-tokens"], { min: 1 });
   const { "base-url": baseUrl, "ephemeral-system-prompt": systemMessage, "workdir-template": template } = values;
   const prefillFile: string | undefined = values["prefill-messages-file"];
   const prefill = prefillFile === undefined ? undefined : await readPrefill(prefillFile);
   return {
     model: values.model ?? configured ?? DEFAULT_MODEL,
     distribution: values.distribution,
-    maxTurns: numberOf("max-turns", values["max-turns"], { min: 1 }),
-    timeoutMs: durationOf("task-timeout", values["task-timeout"]),
-    retries: numberOf("retries", values.retries),
+    maxTurns: values["max-turns"],
+    timeoutMs: values["task-timeout"],
+    retries: values.retries,
     atif: values.format !== "sharegpt",
     ...(values["token-ids"] && { tokens: true }),
-    ...defined({ baseUrl, maxTokens, systemMessage, template, reasoning, prefill, routing: routingOf(values) }),
+    ...defined({
+      baseUrl,
+      maxTokens: values["max-tokens"],
+      systemMessage,
+      template,
+      reasoning,
+      prefill,
+      routing: routingOf(values),
+    }),
   };
 }
 

@@ -46,15 +46,15 @@ export async function runBatch(values: BatchValues, io: CommandIo): Promise<numb
 }
 
 async function prepare(line: BatchLine, base: TaskBase, io: CommandIo): Promise<number> {
-  const data = await readDataSet(line.dataSet, line.limit);
+  const data = await readDataSet(line.dataSet, line["max-samples"]);
   for (const problem of data.problems) io.report(`${problem}\n`);
   if (data.rows.length === 0) throw new UsageError(`${line.dataSet} has no valid task.`);
   const tasks = planTasks(data.rows, line);
-  if (line.isDry) {
+  if (line["dry-run"]) {
     io.say(dryText(tasks, line));
     return data.problems.length > 0 ? EXIT.failed : EXIT.done;
   }
-  const folder = new RunFolder(join(line.out, line.name), line.keepsUnreasoned);
+  const folder = new RunFolder(join(line.out, line.name), line["keep-without-reasoning"]);
   try {
     return await runIn(folder, { line, base, io, tasks, data });
   } finally {
@@ -62,13 +62,13 @@ async function prepare(line: BatchLine, base: TaskBase, io: CommandIo): Promise<
   }
 }
 
-function dryText(tasks: readonly Task[], { batchSize, prefixChars, sessions }: BatchLine): string {
+function dryText(tasks: readonly Task[], { batchSize, ...values }: BatchLine): string {
   const batches = Math.ceil(tasks.length / batchSize);
   const shown = tasks.slice(0, 10).map(({ index, sample, toolsets, prompt }) => {
-    return `  [${index}${sample > 0 ? `.${sample}` : ""}] ${toolsets.join(",")}: ${oneLine(prompt, prefixChars)}`;
+    return `  [${index}${sample > 0 ? `.${sample}` : ""}] ${toolsets.join(",")}: ${oneLine(prompt, values["log-prefix-chars"])}`;
   });
   const more = tasks.length > shown.length ? [`  … ${tasks.length - shown.length} more`] : [];
-  const head = `${counted(tasks.length, "task")} in ${batches === 1 ? "1 batch" : `${batches} batches`}, ${sessions} at a time`;
+  const head = `${counted(tasks.length, "task")} in ${batches === 1 ? "1 batch" : `${batches} batches`}, ${values["num-workers"]} at a time`;
   return `${[head, ...shown, ...more].join("\n")}\n`;
 }
 
@@ -82,7 +82,7 @@ type Run = {
 
 async function runIn(folder: RunFolder, run: Run): Promise<number> {
   const { line, io, tasks, data } = run;
-  if (folder.hasResults && !line.isResumed) {
+  if (folder.hasResults && !line.resume) {
     throw new UsageError(
       `${folder.path} has results already. Continue it with --resume, or choose another --run_name.`,
     );
@@ -94,7 +94,7 @@ async function runIn(folder: RunFolder, run: Run): Promise<number> {
   const left = inBatches(remaining(tasks, done), line.batchSize);
   const output = { write: io.report, isTerminal: io.isTerminal, now: () => performance.now() };
   const progress = new Progress(line.progress, output, tasks.length - left.length);
-  if (line.isResumed) progress.note(`${tasks.length - left.length} of ${counted(tasks.length, "task")} are done.`);
+  if (line.resume) progress.note(`${tasks.length - left.length} of ${counted(tasks.length, "task")} are done.`);
   const stopping = new Stopping((text) => progress.note(text));
   const state = new RunState({ folder, line, progress, tasks, left, stopping, spentUsd: done.costUsd });
   const problem = left.length === 0 ? undefined : await work(run, { left, state, stopping, progress });
@@ -159,7 +159,7 @@ async function work(run: Run, { left, state, stopping, progress }: Work): Promis
   let engine: Engine | undefined;
   try {
     const log = (text: string): void => {
-      if (run.line.isVerbose) progress.note(oneLine(text, 300));
+      if (run.line.verbose) progress.note(oneLine(text, 300));
     };
     engine = await engineOf(run, state, (text) => progress.note(text));
     await engine.run(left, { onResult: (result) => state.take(result), stop, cancel, log });
@@ -173,7 +173,7 @@ async function work(run: Run, { left, state, stopping, progress }: Work): Promis
 }
 
 async function engineOf({ line, base, io }: Run, state: RunState, note: (text: string) => void): Promise<Engine> {
-  if (line.queue === undefined) return inProcess(base, line.sessions, io.backOff);
+  if (line.queue === undefined) return inProcess(base, line["num-workers"], io.backOff);
   const queue = await openQueue(line.queue, io.environment["HERMES_QUEUE_PASSWORD"]);
   for (const warning of queue.warnings) note(`hermes: ${warning}`);
   return overQueue({ queue, run: state.runId });

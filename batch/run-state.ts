@@ -71,14 +71,14 @@ export class RunState {
     this.#done += 1;
     if (result.outcome === "failed") this.#failed += 1;
     this.#spend(result);
-    if (line.isVerbose) progress.note(resultLine(result, line.prefixChars));
+    if (line.verbose) progress.note(resultLine(result, line["log-prefix-chars"]));
     else if (result.outcome === "failed") progress.note(`task ${result.index} failed: ${result.error ?? "no reason"}`);
     progress.show(this.counts);
     await this.#count(result);
   }
 
   #spend({ costUsd, steps }: TaskResult): void {
-    const { maxCostUsd } = this.#options.line;
+    const { "max-cost": maxCostUsd } = this.#options.line;
     this.#costUsd += costUsd ?? 0;
     if (maxCostUsd !== undefined && costUsd === undefined && steps.length > 0) {
       this.#end("the price of the model is unknown, so --max_cost cannot be kept. Leave it out, or use another model.");
@@ -87,7 +87,7 @@ export class RunState {
   }
 
   #checkBudget(): void {
-    const { maxCostUsd } = this.#options.line;
+    const { "max-cost": maxCostUsd } = this.#options.line;
     if (maxCostUsd !== undefined && this.#costUsd >= maxCostUsd) {
       this.#end(`the budget of $${maxCostUsd} is spent ($${this.#costUsd.toFixed(4)}).`);
     }
@@ -106,7 +106,7 @@ export class RunState {
     this.#batches.set(batch, counts);
     if (outcome === "failed") counts.skipped += 1;
     else counts.processed += 1;
-    if (!this.#options.line.keepsUnreasoned && isDiscarded(result)) counts.discarded += 1;
+    if (!this.#options.line["keep-without-reasoning"] && isDiscarded(result)) counts.discarded += 1;
     if (decrease(this.#openBatches, batch) === 0) await this.#checkpoint();
   }
 

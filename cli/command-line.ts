@@ -120,7 +120,8 @@ function parserOptions(command: Definition, args: readonly string[]) {
   return { args: [...args], allowPositionals: true, options: Object.fromEntries(options) } as const;
 }
 
-function optionValue(name: string, { kind, default: fallback, choices }: Option, given: unknown): unknown {
+function optionValue(name: string, option: Option, given: unknown): unknown {
+  const { kind, default: fallback, choices } = option;
   if (kind === "flag") return given === true;
   if (kind === "list") return given ?? [];
   const value = given ?? fallback;
@@ -130,10 +131,23 @@ function optionValue(name: string, { kind, default: fallback, choices }: Option,
   }
   if (name === "cwd") return existingFolder(String(value));
   if (kind === "text") return value;
-  const number = Number(value);
-  if (!Number.isFinite(number) || String(value).trim() === "")
-    throw new UsageError(`--${name} ${String(value)}: expected a number`);
-  return number;
+  return kind === "time" ? timeOf(name, String(value)) : numberOf(name, String(value), option);
+}
+
+function numberOf(name: string, text: string, { min = 0, isFraction = false }: Option): number {
+  const number = Number(text);
+  if (!Number.isFinite(number) || text.trim() === "") throw new UsageError(`--${name} ${text}: expected a number`);
+  if (number >= min && (isFraction || Number.isInteger(number))) return number;
+  throw new UsageError(`--${name} is ${number}. Give a ${isFraction ? "" : "whole "}number from ${min} on.`);
+}
+
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+
+/** A number alone means seconds. */
+function timeOf(name: string, text: string): number {
+  const [, amount, unit = "s"] = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(text) ?? [];
+  if (amount !== undefined) return Number(amount) * (UNITS[unit] ?? 1);
+  throw new UsageError(`--${name} is ${JSON.stringify(text)}. Give a time such as 90s, 30m or 2h.`);
 }
 
 function existingFolder(path: string): string {

@@ -1,7 +1,8 @@
 /** Definition of a subcommand: its verbs, options and examples, from which parsing, help and completion come. */
 
 export type Option = {
-  readonly kind: "flag" | "text" | "number" | "list";
+  /** `time`: such as `90s`, `30m` or `2h`; its value is milliseconds. */
+  readonly kind: "flag" | "text" | "number" | "time" | "list";
   /** Lower case, without a final dot. */
   readonly summary: string;
   /** One letter. */
@@ -9,6 +10,10 @@ export type Option = {
   /** Name of the value in the help, such as `DIR`. Completion offers files for `DIR` and `FILE`. */
   readonly value?: string;
   readonly default?: string | number;
+  /** Smallest number. Default: 0. */
+  readonly min?: number;
+  /** The number may be a fraction. */
+  readonly isFraction?: boolean;
   /** The only valid values. */
   readonly choices?: readonly string[];
   /** The only verbs that take the option; default: all. */
@@ -29,11 +34,14 @@ type Kinds = {
   readonly flag: boolean;
   readonly text: string;
   readonly number: number;
+  readonly time: number;
   readonly list: readonly string[];
 };
 type ValueOf<O extends Option> = O["kind"] extends "flag" | "list"
   ? Kinds[O["kind"]]
-  : Kinds[O["kind"]] | (O extends { readonly default: string | number } ? never : undefined);
+  :
+      | (O extends { readonly choices: readonly (infer Choice)[] } ? Choice : Kinds[O["kind"]])
+      | (O extends { readonly default: string | number } ? never : undefined);
 
 /** Values by the options' names. `cwd` is absolute and exists. */
 export type Values<O extends Options> = { readonly [Name in keyof O]: ValueOf<O[Name]> };

@@ -3,8 +3,8 @@ import type { Option } from "../../cli/subcommand.ts";
 
 export const rolloutOptions = {
   env: { kind: "text", value: "FILE", summary: "ES module of the environment" },
-  "group-size": { kind: "number", value: "N", default: 8, summary: "conversations of each item" },
-  count: { kind: "number", value: "N", summary: "items to take; default: all" },
+  "group-size": { kind: "number", value: "N", default: 8, min: 1, summary: "conversations of each item" },
+  count: { kind: "number", value: "N", min: 1, summary: "items to take; default: all" },
   "keep-equal": { kind: "flag", summary: "keep groups whose rewards are equal" },
   split: { kind: "text", value: "NAME", default: "train", summary: "part of the data, for the environment's setup" },
   output: {
@@ -21,11 +21,18 @@ export const rolloutOptions = {
     summary: "Atropos API of the trainer",
     verbs: ["serve"],
   },
-  "max-token-length": { kind: "number", value: "N", default: 8_192, summary: "longest conversation", verbs: ["serve"] },
+  "max-token-length": {
+    kind: "number",
+    value: "N",
+    default: 8_192,
+    min: 1,
+    summary: "longest conversation",
+    verbs: ["serve"],
+  },
   model: { kind: "text", value: "NAME", summary: "model; default: the configured one" },
   toolsets: { kind: "text", value: "LIST", default: "terminal,file", summary: "toolsets of the agent, with commas" },
-  "max-turns": { kind: "number", value: "N", default: 30, summary: "model calls of a conversation" },
-  "task-timeout": { kind: "text", value: "TIME", default: "30m", summary: "longest time of a conversation" },
+  "max-turns": { kind: "number", value: "N", default: 30, min: 1, summary: "model calls of a conversation" },
+  "task-timeout": { kind: "time", value: "TIME", default: "30m", summary: "longest time of a conversation" },
   "workdir-template": { kind: "text", value: "FROM", summary: "content of each workspace: DIR or git:REPO@REF" },
   "token-ids": { kind: "flag", summary: "ask the model server for token ids and log probabilities" },
   verbose: { kind: "flag", summary: "show more" },

@@ -5,7 +5,6 @@ import { setTimeout as delay } from "node:timers/promises";
 import { UsageError } from "../../agent-core/platform/errors.ts";
 import { pythonJson } from "../../agent-core/platform/python-json.ts";
 import { EXIT, type Values } from "../../cli/subcommand.ts";
-import { durationOf, numberOf } from "../option-values.ts";
 import type { CommandIo } from "../run-batch.ts";
 import { Stopping } from "../stopping.ts";
 import type { RunSettings } from "../task.ts";
@@ -38,7 +37,7 @@ export async function runRollouts(verb: string, values: RolloutValues, io: Comma
   const environment = await loadEnvironment(values.env);
   const base = await readTaskBase(io.environment);
   const note = (text: string): void => io.report(`${text}\n`);
-  const size = verb === "evaluate" ? 1 : numberOf("group-size", values["group-size"], { min: 1 });
+  const size = verb === "evaluate" ? 1 : values["group-size"];
   const settings = settingsOf(values, configuredModel(base), verb === "serve");
   const folders = new TaskFolders();
   const stopping = new Stopping(note);
@@ -63,8 +62,8 @@ function settingsOf(values: RolloutValues, configured: string | undefined, needs
   const model = values.model ?? configured;
   return {
     distribution: "rollouts",
-    maxTurns: numberOf("max-turns", values["max-turns"], { min: 1 }),
-    timeoutMs: durationOf("task-timeout", values["task-timeout"]),
+    maxTurns: values["max-turns"],
+    timeoutMs: values["task-timeout"],
     retries: 0,
     atif: false,
     appendOnly: true,
@@ -76,7 +75,7 @@ function settingsOf(values: RolloutValues, configured: string | undefined, needs
 
 /** Items until the environment, `--count` or a signal ends them. */
 async function* items({ options: { environment }, values, stopping }: Job): AsyncGenerator<unknown> {
-  const count = numberOf("count", values.count, { min: 1 }) ?? Number.POSITIVE_INFINITY;
+  const count = values.count ?? Number.POSITIVE_INFINITY;
   for (let given = 0; given < count && !stopping.stop.aborted; given += 1) {
     const item = await environment.nextItem();
     if (item === undefined || item === null) return;
@@ -142,7 +141,7 @@ async function evaluate(job: Job, say: (text: string) => void): Promise<number> 
 async function serve(job: Job): Promise<number> {
   const { options, values, stopping, note } = job;
   const atropos = new Atropos(values.atropos);
-  const maxTokens = numberOf("max-token-length", values["max-token-length"], { min: 1 });
+  const maxTokens = values["max-token-length"];
   const registration = await register(atropos, job, maxTokens);
   if (registration === undefined) return EXIT.interrupted;
   note(`Registered as environment ${registration.envId}.`);

@@ -18,7 +18,6 @@ import { pythonJson } from "../../agent-core/platform/python-json.ts";
 import { ShareGptTurn } from "../../agent-core/protocol/trajectory.ts";
 import { EXIT } from "../../cli/subcommand.ts";
 import type { BatchValues } from "../batch-options.ts";
-import { numberOf } from "../option-values.ts";
 import type { CommandIo } from "../run-batch.ts";
 import { askModel } from "../run-task.ts";
 import { configuredModel, readTaskBase } from "../task-config.ts";
@@ -81,8 +80,8 @@ export async function runCompress(values: BatchValues, { environment, report }: 
     const metrics = await compressFiles({
       input: values.input ?? "",
       output: values.output,
-      samplePercent: numberOf("sample-percent", values["sample-percent"], { isWhole: false }),
-      targetTokens: numberOf("target-max-tokens", values["target-max-tokens"], { min: 1 }),
+      samplePercent: values["sample-percent"],
+      targetTokens: values["target-max-tokens"],
       summarise,
     });
     const { total_trajectories: total, compressed, failed, tokens_before: before, tokens_after: after } = metrics;

@@ -1,6 +1,5 @@
 /** `hermes` and `hermes chat`. */
 import { type Environment, homeFolder } from "../../agent-core/config/home.ts";
-import { numberOf } from "../../batch/option-values.ts";
 import type { InteractiveOptions } from "../chat/interactive.ts";
 import { CWD, type Option, subcommand, type Values, YES } from "../subcommand.ts";
 
@@ -32,7 +31,7 @@ const options = {
   image: { kind: "list", value: "FILE", summary: "attach a picture" },
   toolsets: { kind: "list", short: "t", value: "NAMES", summary: "offer these toolsets alone, with commas between" },
   skills: { kind: "list", short: "s", value: "NAME", summary: "begin with this skill" },
-  "max-turns": { kind: "number", value: "N", summary: "limit of steps of a turn" },
+  "max-turns": { kind: "number", value: "N", min: 1, summary: "limit of steps of a turn" },
   "usage-file": { kind: "text", value: "FILE", summary: "write the tokens and the cost into a file, as JSON" },
   worktree: { kind: "flag", short: "w", summary: "work in a git worktree of its own, kept if it holds changes" },
   version: { kind: "flag", short: "v", summary: "print the version" },
@@ -77,7 +76,7 @@ async function start(words: readonly string[], values: ChatValues, cwd: string):
 function settingsOf({ toolsets, "max-turns": maxTurns }: ChatValues): Environment {
   return {
     ...(toolsets.length > 0 && { HERMES_TOOLSETS: toolsets.join(",") }),
-    ...(maxTurns !== undefined && { HERMES_MAX_TURNS: String(numberOf("max-turns", maxTurns, { min: 1 })) }),
+    ...(maxTurns !== undefined && { HERMES_MAX_TURNS: String(maxTurns) }),
   };
 }
 

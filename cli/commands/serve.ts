@@ -2,7 +2,6 @@
 import { VERSION } from "../../agent-core/entry/version.ts";
 import { UsageError } from "../../agent-core/platform/errors.ts";
 import { isLoopback } from "../../agent-core/protocol/remote.ts";
-import { durationOf, numberOf } from "../../batch/option-values.ts";
 import { type Option, subcommand, type Values } from "../subcommand.ts";
 
 /** A longer timer would end at once. */
@@ -19,14 +18,9 @@ const options = {
   "tls-key": { kind: "text", value: "FILE", summary: "key of the certificate, as PEM" },
   "allow-origin": { kind: "list", value: "URL", summary: "public address of the server, or of a page that connects" },
   root: { kind: "list", value: "DIR", summary: "folder that sessions may work in; default on loopback: all" },
-  "max-connections": { kind: "number", value: "N", default: 64, summary: "connections at the same time" },
-  grace: { kind: "text", value: "TIME", default: "10m", summary: "time that questions wait for a lost client" },
-  unload: {
-    kind: "text",
-    value: "TIME",
-    default: "30m",
-    summary: "time after which a session without a client closes",
-  },
+  "max-connections": { kind: "number", value: "N", default: 64, min: 1, summary: "connections at the same time" },
+  grace: { kind: "time", value: "TIME", default: "10m", summary: "time that questions wait for a lost client" },
+  unload: { kind: "time", value: "TIME", default: "30m", summary: "time until a session without a client closes" },
   "trust-proxy": { kind: "flag", summary: "a proxy in front does TLS, and names the client in X-Forwarded-For" },
 } as const satisfies Record<string, Option>;
 
@@ -64,9 +58,9 @@ export function serveOptions(values: Values<typeof options>) {
     tls: cert === undefined || key === undefined ? undefined : { cert, key },
     origins,
     roots,
-    maxConnections: numberOf("max-connections", values["max-connections"], { min: 1 }),
-    graceMs: Math.min(durationOf("grace", values.grace), LONGEST_MS),
-    unloadMs: Math.min(durationOf("unload", values.unload), LONGEST_MS),
+    maxConnections: values["max-connections"],
+    graceMs: Math.min(values.grace, LONGEST_MS),
+    unloadMs: Math.min(values.unload, LONGEST_MS),
     trustsProxy,
   };
 }

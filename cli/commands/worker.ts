@@ -5,8 +5,8 @@ import { type Option, subcommand } from "../subcommand.ts";
 
 const options = {
   queue: { kind: "text", value: "URL", summary: "redis[s]:// or postgres://; default: the variable HERMES_QUEUE" },
-  concurrency: { kind: "number", value: "N", default: 4, summary: "tasks at a time" },
-  drain: { kind: "text", value: "TIME", default: "60s", summary: "time of the running tasks after a signal" },
+  concurrency: { kind: "number", value: "N", default: 4, min: 1, summary: "tasks at a time" },
+  drain: { kind: "time", value: "TIME", default: "60s", summary: "time of the running tasks after a signal" },
 } as const satisfies Record<string, Option>;
 
 export const command = subcommand({
@@ -18,17 +18,12 @@ export const command = subcommand({
       "the same on PostgreSQL; HERMES_QUEUE_PASSWORD has its password",
     ],
   ],
-  async run({ values: { queue, concurrency, drain } }) {
+  async run({ values: { queue, concurrency, drain: drainMs } }) {
     const environment = takeEnvironment();
     const url = queue ?? environment["HERMES_QUEUE"];
     if (url === undefined || url === "") throw new UsageError("worker needs --queue, or the variable HERMES_QUEUE");
-    const { durationOf, numberOf } = await import("../../batch/option-values.ts");
-    const settings = {
-      concurrency: numberOf("concurrency", concurrency, { min: 1 }),
-      drainMs: durationOf("drain", drain),
-    };
     const { runWorker } = await import("../../batch/worker.ts");
     const report = (text: string): void => void process.stderr.write(text);
-    return runWorker({ ...settings, url, environment, report });
+    return runWorker({ concurrency, drainMs, url, environment, report });
   },
 });

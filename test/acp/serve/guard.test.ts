@@ -8,6 +8,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { WebSocket } from "ws";
 import { remoteUrl } from "../../../agent-core/protocol/remote-stream.ts";
 import { serverToken, tokenFile } from "../../../agent-core/serve/server-token.ts";
+import { parseCommandLine } from "../../../cli/command-line.ts";
 import { serveOptions } from "../../../cli/commands/serve.ts";
 import { temporaryFolder } from "../../support/acp-client.ts";
 import { type ServedAgent, ServedClient, serveAgent, TOKEN } from "../../support/served-agent.ts";
@@ -99,26 +100,20 @@ test("A token file must belong to its owner alone, and a changed one revokes the
   expect(read).toThrow("chmod 600");
 });
 
-test("An address that other machines reach needs TLS or a proxy, and roots", () => {
-  const values = {
-    listen: "0.0.0.0:9120",
-    "token-file": undefined,
-    "tls-cert": undefined,
-    "tls-key": undefined,
-    "allow-origin": [],
-    root: [],
-    "max-connections": 64,
-    grace: "10m",
-    unload: "30m",
-    "trust-proxy": false,
+test("An address that other machines reach needs TLS or a proxy, and roots", async () => {
+  const checked = async (...words: readonly string[]) => {
+    const line = await parseCommandLine(["serve", ...words]);
+    if (line.kind !== "run") throw new Error(line.kind);
+    return serveOptions(line.invocation.values as Parameters<typeof serveOptions>[0]);
   };
-  expect(() => serveOptions(values)).toThrow("use --tls-cert and --tls-key, or --trust-proxy");
-  expect(() => serveOptions({ ...values, "trust-proxy": true })).toThrow("--root");
-  expect(serveOptions({ ...values, "trust-proxy": true, root: ["/srv"], grace: "90s" })).toMatchObject({
+  const open = ["--listen", "0.0.0.0:9120"];
+  await expect(checked(...open)).rejects.toThrow("use --tls-cert and --tls-key, or --trust-proxy");
+  await expect(checked(...open, "--trust-proxy")).rejects.toThrow("--root");
+  expect(await checked(...open, "--trust-proxy", "--root", "/srv", "--grace", "90s")).toMatchObject({
     graceMs: 90_000,
   });
-  expect(serveOptions({ ...values, listen: "[::1]:0" })).toMatchObject({ host: "::1", port: 0 });
-  expect(() => serveOptions({ ...values, listen: "9120", grace: "soon" })).toThrow("--grace is");
+  expect(await checked("--listen", "[::1]:0")).toMatchObject({ host: "::1", port: 0 });
+  await expect(checked("--listen", "9120", "--grace", "soon")).rejects.toThrow("--grace is");
 });
 
 test("A folder outside the roots is refused through `..`, links and folders that do not exist yet", async () => {
