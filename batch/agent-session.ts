@@ -1,6 +1,5 @@
 /** One conversation with an agent in this process, as a client of ACP in memory. */
 import type { StopReason } from "@zed-industries/agent-client-protocol";
-import { inUnattendedSession } from "../agent-core/acp/unattended-session.ts";
 import type { Environment } from "../agent-core/config/home.ts";
 import { localAgent, ownWords, type TaskOptions } from "../agent-core/entry/local-agent.ts";
 import { VERSION } from "../agent-core/entry/version.ts";
@@ -11,6 +10,7 @@ import {
   type HermesTrajectory,
   trajectoryMethod,
 } from "../agent-core/protocol/trajectory.ts";
+import { inUnattendedSession } from "../agent-core/protocol/unattended-session.ts";
 
 const INFO = { name: "hermes-batch", title: "a batch", version: VERSION };
 

@@ -118,17 +118,18 @@ export class PlannedJobs {
       throw new Error(`There is no folder ${job.workdir}. Create it, or change the job.`);
     const missing = await this.#missingSkills(job.skills, job.workdir);
     if (missing.length > 0) throw new Error(`There is no skill ${missing.join(", ")}. Add it, or change the job.`);
-    const { runJobSession } = await import("./unattended-session.ts");
+    const { runJobSession } = await import("../cron/scheduler.ts");
     const turnEnded = background.beginTurn();
     const { environment } = models.configuration;
     const { app, dispose } = makeAgent({ environment, job: { models: models.client.models } });
+    const info = { name: "hermes-job", title: "a planned job", version };
     const model = job.model ?? models.lastModel;
     const announced = (sessionId: string): void => {
       opened(sessionId);
       models.client.notifySessionsChanged();
     };
     try {
-      return await runJobSession(app, { job, model, version, opened: announced }, signal);
+      return await runJobSession(app, { job, model, info, opened: announced }, signal);
     } finally {
       await dispose();
       turnEnded();

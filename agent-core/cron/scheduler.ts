@@ -3,6 +3,7 @@
  * lock before it starts, so that each planned instant runs once, and a run whose process died is never repeated.
  */
 import { join } from "node:path";
+import type { AgentApp } from "@zed-industries/agent-client-protocol";
 import { leaveDelivery } from "../config/deliveries.ts";
 import { replaceFile } from "../config/home-file.ts";
 import type { Config } from "../config/sections.ts";
@@ -12,6 +13,9 @@ import { acquireLock, type FileLock, lockHolder, withLock } from "../platform/lo
 import { makeFolder } from "../platform/make-folder.ts";
 import { findThreat } from "../prompt/injection-scan.ts";
 import type { CronRun } from "../protocol/cron.ts";
+import { call } from "../protocol/method.ts";
+import { sessionMethods } from "../protocol/sessions.ts";
+import { inUnattendedSession, type Unattended } from "../protocol/unattended-session.ts";
 import { CronFiles } from "./cron-files.ts";
 import { isBuiltIn, type Job, lastPlanned, type RunRecord } from "./job.ts";
 import { dueInstant, instantText, machineZone, nextInstant } from "./schedule.ts";
@@ -337,4 +341,40 @@ function outputText({ name, schedule, zone, prompt }: Job, run: RunRecord, text:
     ...["", "## Prompt", "", prompt, "", "## Answer", "", text === "" ? "No answer." : text, ""],
   ];
   return lines.join("\n");
+}
+
+type OpenedJob = { readonly job: Job; readonly opened: (sessionId: string) => void };
+
+/** Length of the first line of an answer in a list. Characters. */
+const SUMMARY_CHARS = 200;
+
+/** Runs a job to its end. Rejects with an Error in one line. */
+export async function runJobSession(
+  app: AgentApp,
+  { job, opened, ...asked }: Pick<Unattended<object>, "info" | "model"> & OpenedJob,
+  signal: AbortSignal,
+): Promise<JobResult> {
+  let text = "";
+  const session: Unattended<{ readonly stopReason: string }> = {
+    ...asked,
+    cwd: job.workdir,
+    update({ update }) {
+      // The answer is the text after the last tool call.
+      if (update.sessionUpdate === "tool_call") text = "";
+      if (update.sessionUpdate === "agent_message_chunk" && update.content.type === "text") text += update.content.text;
+    },
+    async work(agent, sessionId, prompt) {
+      await call(agent, sessionMethods.rename, { sessionId, title: job.name });
+      opened(sessionId);
+      signal.throwIfAborted();
+      // Skills are named as a user names them: as slash commands before the task.
+      return { stopReason: await prompt([...job.skills.map((skill) => `/${skill}`), job.prompt].join(" ")) };
+    },
+  };
+  const { stopReason, denied } = await inUnattendedSession(app, session, signal);
+  signal.throwIfAborted();
+  const ok = stopReason === "end_turn";
+  const [firstLine = ""] = text.trim().split("\n", 1);
+  const summary = ok ? firstLine.slice(0, SUMMARY_CHARS) : `The turn ended early: ${stopReason}.`;
+  return { ok, summary, text: text.trim(), denied };
 }

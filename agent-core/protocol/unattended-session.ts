@@ -12,15 +12,11 @@ import {
   type SessionNotification,
   type StopReason,
 } from "@zed-industries/agent-client-protocol";
-import type { Job } from "../cron/job.ts";
-import type { JobResult } from "../cron/scheduler.ts";
-import { call } from "../protocol/method.ts";
-import { sessionMethods } from "../protocol/sessions.ts";
 
 /** Runs a turn. */
 type RunPrompt = (text: string) => Promise<StopReason>;
 
-type Unattended<Result> = {
+export type Unattended<Result> = {
   /** The client as the agent gets to know it. */
   readonly info: Implementation;
   /** Folder of the session, absolute. */
@@ -64,47 +60,4 @@ export async function inUnattendedSession<Result extends object>(
       }
     });
   return { ...result, denied };
-}
-
-/** Length of the first line of an answer in a list. Characters. */
-const SUMMARY_CHARS = 200;
-
-type JobSessionOptions = {
-  readonly job: Job;
-  /** Model for a job that names none. Undefined: the configured model. */
-  readonly model: string | undefined;
-  readonly version: string;
-  readonly opened: (sessionId: string) => void;
-};
-
-/** Runs a planned job to its end. Rejects with an Error in one line. */
-export async function runJobSession(
-  app: AgentApp,
-  { job, model, version, opened }: JobSessionOptions,
-  signal: AbortSignal,
-): Promise<JobResult> {
-  let text = "";
-  const session: Unattended<{ readonly stopReason: StopReason }> = {
-    info: { name: "hermes-job", title: "a planned job", version },
-    cwd: job.workdir,
-    model,
-    update({ update }) {
-      // The answer is the text after the last tool call.
-      if (update.sessionUpdate === "tool_call") text = "";
-      if (update.sessionUpdate === "agent_message_chunk" && update.content.type === "text") text += update.content.text;
-    },
-    async work(agent, sessionId, prompt) {
-      await call(agent, sessionMethods.rename, { sessionId, title: job.name });
-      opened(sessionId);
-      signal.throwIfAborted();
-      // Skills are named as a user names them: as slash commands before the task.
-      return { stopReason: await prompt([...job.skills.map((skill) => `/${skill}`), job.prompt].join(" ")) };
-    },
-  };
-  const { stopReason, denied } = await inUnattendedSession(app, session, signal);
-  signal.throwIfAborted();
-  const ok = stopReason === "end_turn";
-  const [firstLine = ""] = text.trim().split("\n", 1);
-  const summary = ok ? firstLine.slice(0, SUMMARY_CHARS) : `The turn ended early: ${stopReason}.`;
-  return { ok, summary, text: text.trim(), denied };
 }
