@@ -111,65 +111,65 @@ type Step = readonly [state: SessionState, effects: readonly SessionEffect[]];
 
 /** The state after `event` and the effects to run, in order. A changed queue is emitted to the panel first. */
 export function reduceSession(state: SessionState, event: SessionEvent): Step {
-  const [next, effects] = step(state, event);
+  // The type checks the table entry by entry; TypeScript cannot relate the type of the event to its handler here.
+  const handle = handlers[event.type] as (state: SessionState, event: SessionEvent) => Step;
+  const [next, effects] = handle(state, event);
   if (next.queue === state.queue) return [next, effects];
   return [next, [{ type: "emit", event: { kind: "queue", prompts: next.queue } }, ...effects]];
 }
 
-function step(state: SessionState, event: SessionEvent): Step {
-  switch (event.type) {
-    case "open":
-    case "opened":
-    case "open-failed":
-    case "agent-restarted":
-    case "agent-ended":
-      return stepLife(state, event);
-    case "show-start":
-      return showStart(state, event.now);
-    case "prompt":
-    case "turn-ended":
-    case "turn-failed":
-    case "cancel":
-      return stepTurn(state, event);
-    case "resend":
-    case "rewound":
-    case "rewind-failed":
-      return stepRewind(state, event);
-    case "update":
-      return stepUpdate(state, event.update);
-    case "leave":
-      return leave(state);
-    case "return":
-      return [{ ...state, isInBackground: false }, []];
-    default:
-      return stepQueue(state, event);
-  }
-}
-
 type EventOf<Type extends SessionEvent["type"]> = Extract<SessionEvent, { type: Type }>;
+type Handlers = { readonly [T in SessionEvent["type"]]: (state: SessionState, event: EventOf<T>) => Step };
 
-function stepLife(
-  state: SessionState,
-  event: EventOf<"open" | "opened" | "open-failed" | "agent-restarted" | "agent-ended">,
-): Step {
-  switch (event.type) {
-    case "open":
-      return state.phase === "closed" ? open(state) : [state, []];
-    case "opened":
-      if (event.attempt !== state.attempt) return [state, []];
-      return opened({ ...state, busyInputMode: event.busyInputMode ?? state.busyInputMode }, event.loadError);
-    case "open-failed":
-      return event.attempt === state.attempt ? openFailed(state, event) : [state, []];
-    case "agent-restarted":
-      if (state.isInBackground && isIdle(state)) return [{ ...state, phase: "closed" }, [{ type: "close" }]];
-      // The session continues from its journal.
-      return open({ ...state, queue: queue.unsteerAll(state.queue) });
-    case "agent-ended":
-      return [state.phase === "open" ? { ...state, phase: "closed" } : state, []];
-  }
-}
+const handlers: Handlers = {
+  open: (state) => (state.phase === "closed" ? open(state) : [state, []]),
+  opened: (state, event) => (event.attempt === state.attempt ? opened(state, event) : [state, []]),
+  "open-failed": (state, event) => (event.attempt === state.attempt ? openFailed(state, event) : [state, []]),
+  "agent-restarted": (state) => {
+    if (state.isInBackground && isIdle(state)) return [{ ...state, phase: "closed" }, [{ type: "close" }]];
+    // The session continues from its journal.
+    return open({ ...state, queue: queue.unsteerAll(state.queue) });
+  },
+  "agent-ended": (state) => [state.phase === "open" ? { ...state, phase: "closed" } : state, []],
+  "show-start": (state, { now }) => showStart(state, now),
+  prompt,
+  "turn-ended": (state, { stopReason }) => {
+    const end: SessionEffect = { type: "emit", event: { kind: "turn-end", stopReason } };
+    return endTurn(state, stopReason !== "cancelled", end);
+  },
+  "turn-failed": (state, failure) => endTurn(state, false, turnError(failure)),
+  cancel,
+  resend,
+  rewound: (state, event) => {
+    const { id, position, restored } = event;
+    const [next, effects] = start({ ...state, turn: { kind: "idle" } }, id, event);
+    return [next, [{ type: "emit", event: { kind: "rewind", position } }, ...shown(restored), ...effects]];
+  },
+  "rewind-failed": (state, event) => {
+    const failed = error(vscode.l10n.t("The message cannot be sent again. {0}", event.message));
+    return [{ ...state, turn: { kind: "idle" } }, [...shown(event.restored), failed, compose(event)]];
+  },
+  "queue-hold": (state, { id }) => [{ ...state, queue: queue.hold(state.queue, id) }, []],
+  "queue-release": (state) => [{ ...state, queue: queue.releaseAll(state.queue) }, []],
+  "queue-move": (state, { id, to }) => [{ ...state, queue: queue.move(state.queue, id, to) }, []],
+  "queue-remove": (state, { id }) => continueQueue({ ...state, queue: queue.remove(state.queue, id) }),
+  "queue-edit": (state, event) => continueQueue({ ...state, queue: queue.edit(state.queue, event.id, event) }),
+  "queue-send": (state, { id }) => sendQueued(state, id),
+  "queue-interrupt": (state, { id }) => interruptFor(state, id),
+  "steer-failed": (state, { id, message }) => {
+    const back: SessionState = { ...state, queue: queue.unsteer(state.queue, id) };
+    // The turn ended before it took the message.
+    if (back.turn.kind === "idle" && back.canContinue) return sendNext(back);
+    const text = vscode.l10n.t("The message could not be sent into the running turn and waits in the queue.");
+    return [back, [notice("warning", `${text} ${message}`)]];
+  },
+  update: (state, { update }) => showUpdate(state, update),
+  leave,
+  return: (state) => [{ ...state, isInBackground: false }, []],
+};
 
-function opened(state: SessionState, loadError: string | undefined): Step {
+function opened(before: SessionState, { loadError, busyInputMode }: EventOf<"opened">): Step {
+  const state: SessionState = { ...before, busyInputMode: busyInputMode ?? before.busyInputMode };
   const notices = loadError === undefined ? [] : [error(vscode.l10n.t("The session cannot be opened: {0}", loadError))];
   const { turn } = state;
   const next: SessionState = { ...state, phase: "open" };
@@ -203,33 +203,22 @@ function open(state: SessionState): Step {
 
 const STOPPED: SessionEffect = { type: "emit", event: { kind: "turn-end", stopReason: "cancelled" } };
 
-function stepTurn(state: SessionState, event: EventOf<"prompt" | "turn-ended" | "turn-failed" | "cancel">): Step {
-  switch (event.type) {
-    case "prompt":
-      return stepPrompt(state, event);
-    case "turn-ended": {
-      const end: SessionEffect = { type: "emit", event: { kind: "turn-end", stopReason: event.stopReason } };
-      return endTurn(state, event.stopReason !== "cancelled", end);
-    }
-    case "turn-failed":
-      return endTurn(state, false, turnError(event));
-    case "cancel":
-      // Prompts in the queue stay there for the user to send or remove.
-      if (state.turn.kind === "running") return [state, [{ type: "cancel" }]];
-      if (state.turn.kind !== "starting") return [state, []];
-      return [{ ...state, turn: { ...state.turn, isStopped: true } }, [{ type: "cancel" }]];
-  }
+/** Prompts in the queue stay there for the user to send or remove. */
+function cancel(state: SessionState): Step {
+  if (state.turn.kind === "running") return [state, [{ type: "cancel" }]];
+  if (state.turn.kind !== "starting") return [state, []];
+  return [{ ...state, turn: { ...state.turn, isStopped: true } }, [{ type: "cancel" }]];
 }
 
 /** Commands that act on the running turn; without one the agent answers them. */
 const TURN_COMMAND = /^\s*\/(stop|steer|queue)(?:\s+(\S[\s\S]*))?$/;
 
-function stepPrompt(state: SessionState, event: EventOf<"prompt">): Step {
+function prompt(state: SessionState, event: EventOf<"prompt">): Step {
   const { id, now } = event;
   const content = queue.contentOf(event);
   if (state.turn.kind === "idle") return start(state, id, content);
   const [, command, message] = TURN_COMMAND.exec(content.text) ?? [];
-  if (command === "stop") return stepTurn(state, { type: "cancel" });
+  if (command === "stop") return cancel(state);
   const text = message ?? content.text;
   const queued: SessionState = { ...state, queue: queue.add(state.queue, id, { ...content, text }) };
   const isPlain = command === undefined;
@@ -269,76 +258,21 @@ function sendNext(state: SessionState): Step {
   return start({ ...state, queue: queue.remove(state.queue, next.id) }, next.id, next);
 }
 
-function stepRewind(state: SessionState, event: EventOf<"resend" | "rewound" | "rewind-failed">): Step {
-  switch (event.type) {
-    case "resend": {
-      const { position, restored } = event;
-      if (state.phase !== "open" || state.turn.kind !== "idle") {
-        const text =
-          state.phase === "open"
-            ? vscode.l10n.t("Stop the running turn before you edit an earlier message.")
-            : vscode.l10n.t("The session is not open.");
-        return [state, [...shown(restored), notice("warning", text), compose(event)]];
-      }
-      const rewind: SessionEffect = {
-        type: "rewind",
-        position,
-        ...queue.contentOf(event),
-        ...(restored && { restored }),
-      };
-      return [{ ...state, turn: { kind: "rewinding" } }, [rewind]];
-    }
-    case "rewound": {
-      const { id, position, restored } = event;
-      const [next, effects] = start({ ...state, turn: { kind: "idle" } }, id, event);
-      return [next, [{ type: "emit", event: { kind: "rewind", position } }, ...shown(restored), ...effects]];
-    }
-    case "rewind-failed": {
-      const failed = error(vscode.l10n.t("The message cannot be sent again. {0}", event.message));
-      return [{ ...state, turn: { kind: "idle" } }, [...shown(event.restored), failed, compose(event)]];
-    }
+function resend(state: SessionState, event: EventOf<"resend">): Step {
+  const { position, restored } = event;
+  if (state.phase !== "open" || state.turn.kind !== "idle") {
+    const text =
+      state.phase === "open"
+        ? vscode.l10n.t("Stop the running turn before you edit an earlier message.")
+        : vscode.l10n.t("The session is not open.");
+    return [state, [...shown(restored), notice("warning", text), compose(event)]];
   }
+  const rewind: SessionEffect = { type: "rewind", position, ...queue.contentOf(event), ...(restored && { restored }) };
+  return [{ ...state, turn: { kind: "rewinding" } }, [rewind]];
 }
 
 function shown(restored: Restored | undefined): readonly SessionEffect[] {
   return restored === undefined ? [] : [{ type: "emit", event: restored }];
-}
-
-type QueueEvent = EventOf<
-  | "queue-hold"
-  | "queue-remove"
-  | "queue-send"
-  | "queue-interrupt"
-  | "queue-edit"
-  | "queue-move"
-  | "queue-release"
-  | "steer-failed"
->;
-
-function stepQueue(state: SessionState, event: QueueEvent): Step {
-  switch (event.type) {
-    case "queue-hold":
-      return [{ ...state, queue: queue.hold(state.queue, event.id) }, []];
-    case "queue-release":
-      return [{ ...state, queue: queue.releaseAll(state.queue) }, []];
-    case "queue-move":
-      return [{ ...state, queue: queue.move(state.queue, event.id, event.to) }, []];
-    case "queue-remove":
-      return continueQueue({ ...state, queue: queue.remove(state.queue, event.id) });
-    case "queue-edit":
-      return continueQueue({ ...state, queue: queue.edit(state.queue, event.id, event) });
-    case "queue-send":
-      return sendQueued(state, event.id);
-    case "queue-interrupt":
-      return interruptFor(state, event.id);
-    case "steer-failed": {
-      const back: SessionState = { ...state, queue: queue.unsteer(state.queue, event.id) };
-      // The turn ended before it took the message.
-      if (back.turn.kind === "idle" && back.canContinue) return sendNext(back);
-      const text = vscode.l10n.t("The message could not be sent into the running turn and waits in the queue.");
-      return [back, [notice("warning", `${text} ${event.message}`)]];
-    }
-  }
 }
 
 /** Stops the running turn for a queued message. */
@@ -361,7 +295,7 @@ function sendQueued(state: SessionState, id: string): Step {
   return state.turn.kind === "idle" ? sendNext(first) : [first, []];
 }
 
-function stepUpdate(state: SessionState, update: SessionUpdate): Step {
+function showUpdate(state: SessionState, update: SessionUpdate): Step {
   const took = state.turn.kind === "running" && update.sessionUpdate === "user_message_chunk";
   const next: SessionState = took ? { ...state, queue: queue.arrived(state.queue) } : state;
   const isChoice = update.sessionUpdate === "config_option_update" && state.choosesModel;
