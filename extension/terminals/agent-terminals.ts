@@ -9,9 +9,8 @@ import {
 import * as vscode from "vscode";
 import type { ChildExit } from "../../agent-core/platform/children/start-child.ts";
 import type { HermesTerminalStarted } from "../../agent-core/protocol/processes.ts";
-import { startInChildTerminal } from "./child-terminal.ts";
+import { type ShownCommand, startInChildTerminal } from "./child-terminal.ts";
 import { OutputRing } from "./output-ring.ts";
-import { type ShownCommand, terminalRequest } from "./shown-command.ts";
 
 /** Default limit of `terminal/output`. Bytes. */
 const DEFAULT_OUTPUT_BYTES = 1_048_576;
@@ -56,7 +55,7 @@ export class AgentTerminals implements vscode.Disposable {
     const { sessionId } = request;
     const ring = new OutputRing(request.outputByteLimit ?? DEFAULT_OUTPUT_BYTES);
     const show = (text: string): void => this.#listener.output(sessionId, id, text);
-    const command = await startInChildTerminal(request, terminalRequest(request), { ring, show });
+    const command = await startInChildTerminal(request, ring, show);
     const exit = command.exit.then((ended) => this.#ended(sessionId, id, ended));
     exit.catch(() => undefined); // `waitForExit` rejects for its caller
     this.#terminals.set(id, { command, ring, exit, ended: undefined, isReleased: false });
@@ -97,7 +96,7 @@ export class AgentTerminals implements vscode.Disposable {
     if (released.ended === undefined) void released.command.kill();
     for (const [other, entry] of this.#terminals) {
       if (entry === released || !entry.isReleased || entry.ended === undefined) continue;
-      entry.command.discard();
+      entry.command.terminal.dispose();
       this.#terminals.delete(other);
     }
   }
@@ -115,7 +114,7 @@ export class AgentTerminals implements vscode.Disposable {
   dispose(): void {
     this.#closing.dispose();
     void this.endAll();
-    for (const { command } of this.#terminals.values()) command.discard();
+    for (const { command } of this.#terminals.values()) command.terminal.dispose();
     this.#terminals.clear();
   }
 

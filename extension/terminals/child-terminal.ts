@@ -1,11 +1,14 @@
 /** Runs a command as a child process, which gives its whole output and exit code, and shows it in a terminal of its own. */
-import type { CreateTerminalRequest } from "@zed-industries/agent-client-protocol";
+import { type CreateTerminalRequest, RequestError } from "@zed-industries/agent-client-protocol";
 import * as vscode from "vscode";
 import { ASKS_FOR_SECRET, KEYS } from "../../agent-core/platform/ansi.ts";
 import type { OutputListener } from "../../agent-core/platform/children/output-flow.ts";
 import { type Child, startChild } from "../../agent-core/platform/children/start-child.ts";
+import { messageOf } from "../../agent-core/platform/errors.ts";
 import { visibleText } from "../../agent-core/platform/visible-text.ts";
-import { type CommandSink, refuse, type ShownCommand, type TerminalRequest } from "./shown-command.ts";
+import { readMeta } from "../../agent-core/protocol/method.ts";
+import { HermesTerminalMeta } from "../../agent-core/protocol/processes.ts";
+import type { OutputRing } from "./output-ring.ts";
 
 /** Time within which a second Ctrl+C kills the command. */
 const SECOND_INTERRUPT_MS = 2_000;
@@ -13,12 +16,19 @@ const SECOND_INTERRUPT_MS = 2_000;
 const CTRL_C = "\u0003";
 const CTRL_D = "\u0004";
 
-/** Rejects with an error of the protocol when the start fails. */
+export type ShownCommand = Pick<Child, "tree" | "exit" | "kill"> & {
+  readonly terminal: vscode.Terminal;
+  /** Types text where the user sees it; gives the reason when that fails. */
+  type(text: string): Promise<string | undefined>;
+};
+
+/** `ring` and `show` get the output, in addition to the agent's file. Rejects with an error of the protocol when the start fails. */
 export async function startInChildTerminal(
   request: CreateTerminalRequest,
-  details: TerminalRequest,
-  { ring, show }: CommandSink,
+  ring: OutputRing,
+  show: (text: string) => void,
 ): Promise<ShownCommand> {
+  const details = detailsOf(request);
   let early = "";
   let print = (text: string): void => {
     early += text;
@@ -53,14 +63,31 @@ export async function startInChildTerminal(
     exit,
     type: (text) => (details.hasPty ? child.write(text) : typeLine(text, child, screen, ring.openLine())),
     kill: () => child.kill(),
-    discard: () => terminal.dispose(),
   };
+}
+
+/** The agent's own details of a terminal; without `outputFile` the output is not stored. */
+type Details = Omit<HermesTerminalMeta, "outputFile"> & Partial<Pick<HermesTerminalMeta, "outputFile">>;
+
+function detailsOf(request: CreateTerminalRequest): Details {
+  const ours = readMeta(HermesTerminalMeta, request._meta);
+  return ours ?? { title: commandLine(request), input: "none", hasPty: false };
+}
+
+/** Command line for the user: of `sh -c LINE`, the line. */
+function commandLine({ command, args = [] }: CreateTerminalRequest): string {
+  return args[0] === "-c" && args.length === 2 ? (args[1] ?? command) : [command, ...args].join(" ");
+}
+
+/** Rejects with the message of the error, where the protocol would say "internal error". */
+function refuse(error: unknown): never {
+  throw RequestError.internalError(undefined, messageOf(error));
 }
 
 /** Rejects with an error of the protocol when the start fails. */
 async function startAgentChild(
   { command, args = [], cwd, env = [] }: CreateTerminalRequest,
-  { input, outputFile, hasWholeEnvironment }: TerminalRequest,
+  { input, outputFile, hasWholeEnvironment }: Details,
   onOutput: OutputListener,
 ): Promise<Child> {
   const variables = Object.fromEntries(env.map(({ name, value }) => [name, value]));
@@ -84,7 +111,7 @@ async function typeLine(text: string, child: Child, screen: Screen, openLine: st
   return failure;
 }
 
-function screenInput(child: Child, { input, hasPty }: TerminalRequest): ScreenInput {
+function screenInput(child: Child, { input, hasPty }: Details): ScreenInput {
   let interruptedAt = Number.NEGATIVE_INFINITY;
   return {
     kind: hasPty ? "raw" : inputKinds[input],
@@ -101,13 +128,18 @@ function screenInput(child: Child, { input, hasPty }: TerminalRequest): ScreenIn
 
 const inputKinds = { none: "none", open: "line" } as const;
 
-type ScreenInput = {
-  /** `line`: read by lines from a pipe; `raw`: a pseudo-terminal of its own; `none`: the program has no input. */
-  readonly kind: "none" | "line" | "raw";
+/** Receivers of what the user types. */
+type InputEvents = {
+  /** Sends input to the program. */
   send(text: string): void;
-  end(): void;
+  /** Ctrl+C. */
   interrupt(): void;
+  /** Ctrl+D on an empty line. */
+  end(): void;
 };
+
+/** `line`: read by lines from a pipe; `raw`: a pseudo-terminal of its own; `none`: the program has no input. */
+type ScreenInput = InputEvents & { readonly kind: "none" | "line" | "raw" };
 
 /** Shows the output, also from before the opening, and edits the line that the user types. */
 class Screen implements vscode.Pseudoterminal {
@@ -122,12 +154,7 @@ class Screen implements vscode.Pseudoterminal {
 
   constructor(input: ScreenInput) {
     this.#input = input;
-    this.#line = new LineInput({
-      echo: (text) => this.print(text),
-      send: (text) => input.send(text),
-      interrupt: () => input.interrupt(),
-      end: () => input.end(),
-    });
+    this.#line = new LineInput({ ...input, echo: (text) => this.print(text) });
   }
 
   /** Prints text with carriage returns. */
@@ -169,16 +196,8 @@ class Screen implements vscode.Pseudoterminal {
   }
 }
 
-type LineInputEvents = {
-  /** Shows typed text. */
-  echo(text: string): void;
-  /** Sends input to the program. */
-  send(text: string): void;
-  /** Ctrl+C. */
-  interrupt(): void;
-  /** Ctrl+D on an empty line. */
-  end(): void;
-};
+/** `echo` shows typed text. */
+type LineInputEvents = InputEvents & { echo(text: string): void };
 
 const ERASE_CELL = "\b \b";
 
