@@ -19,7 +19,7 @@ import { ChatView } from "./chat/chat-view.ts";
 import { EditorTabs } from "./chat/editor-tabs.ts";
 import type { PageParts } from "./chat/panel-page.ts";
 import { Panels } from "./chat/panels.ts";
-import { openPath, SessionExtensions } from "./chat/session-extensions.ts";
+import { openPath, refreshExtensions } from "./chat/session-extensions.ts";
 import { SessionHistory, SessionListChanges } from "./chat/session-history.ts";
 import { SessionRouter } from "./chat/sessions.ts";
 import type { ClientServices } from "./client/client-services.ts";
@@ -29,7 +29,6 @@ import { CHAT_VIEW, showPanel } from "./commands/show-panel.ts";
 import { followServices } from "./follow-services.ts";
 import { Learning } from "./learning/learning.ts";
 import { AgentEnvironment, LastModel } from "./models/agent-environment.ts";
-import { FirstRun } from "./models/first-run.ts";
 import { KeyStore } from "./models/key-store.ts";
 import { EditProblems } from "./problems/edit-problems.ts";
 import { SkillProblems } from "./problems/skill-problems.ts";
@@ -56,7 +55,7 @@ export function buildServices(
   const sessionListChanges = new SessionListChanges();
   const requests = buildRequests(panels, router, attention, () => sessions);
   const terminals = terminalsIn(router);
-  const skillProblems = new SkillProblems(() => void services.extensions.refresh(panels.active).catch(() => undefined));
+  const skillProblems = new SkillProblems(() => void refreshExtensions(services, panels.active).catch(() => undefined));
   const client: ClientServices = {
     terminals,
     requests,
@@ -93,9 +92,7 @@ export function buildServices(
     ...{ editReview, findings, checkpoints },
     terminals,
     ...{ keys, environment, lastModel },
-    firstRun: new FirstRun({ worker, panels, lastModel, keys }),
     ...contextIn(context, outputs, { panels, worker, history }),
-    extensions: new SessionExtensions(worker, panels),
     learning: learningIn(page, worker),
     inlineEdits: new InlineEdits(sessions, review),
     launcher: new AgentLauncher(context),

@@ -80,9 +80,9 @@ function followSettings({
   sessions,
   panels,
   keys,
+  lastModel,
   environment,
   history,
-  firstRun,
   log,
   worker,
   agents,
@@ -92,7 +92,7 @@ function followSettings({
   };
   // VS Code restarts the extension host with the first folder, so the state of the window stays.
   panels.setFacts({ folder: folderState() });
-  const startPage = new StartPage({ history, panels, firstRun });
+  const startPage = new StartPage({ history, panels, worker, lastModel, keys });
   return [
     startPage,
     sessions.onDidBegin(() => sessions.shown.agent.offers.hermes && logged(startPage.begin())),

@@ -7,7 +7,6 @@ import type { MentionSearch } from "./attachments/mention-search.ts";
 import type { Suggestion } from "./attachments/suggestion.ts";
 import type { EditorTabs } from "./chat/editor-tabs.ts";
 import type { Panels } from "./chat/panels.ts";
-import type { SessionExtensions } from "./chat/session-extensions.ts";
 import type { SessionHistory, SessionListChanges } from "./chat/session-history.ts";
 import type { Sessions } from "./chat/sessions.ts";
 import type { EditReview } from "./client/client-services.ts";
@@ -15,7 +14,6 @@ import type { InlineEdits } from "./commands/inline-edits.ts";
 import type { ReviewFindings } from "./commands/review-findings.ts";
 import type { Learning } from "./learning/learning.ts";
 import type { AgentEnvironment, LastModel } from "./models/agent-environment.ts";
-import type { FirstRun } from "./models/first-run.ts";
 import type { KeyStore } from "./models/key-store.ts";
 import type { Requests } from "./requests/requests.ts";
 import type { CheckpointDocuments } from "./review/read-only-documents.ts";
@@ -46,8 +44,6 @@ export type Services = {
   /** Keys and settings for the agent. */
   readonly environment: AgentEnvironment;
   readonly lastModel: LastModel;
-  readonly firstRun: FirstRun;
-  readonly extensions: SessionExtensions;
   readonly learning: Learning;
   /** The search after `@`. */
   readonly mentions: MentionSearch;

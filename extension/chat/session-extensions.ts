@@ -9,7 +9,8 @@ import {
 import { call } from "../../agent-core/protocol/method.ts";
 import type { ExtensionPlace } from "../../agent-core/protocol/panel-messages.ts";
 import type { AgentWorker } from "../agent/agent-worker.ts";
-import type { ChatPanel, Panels } from "./panels.ts";
+import type { Services } from "../services.ts";
+import type { ChatPanel } from "./panels.ts";
 
 /** First text of a file that does not exist yet. */
 const TEMPLATES: Partial<Record<ExtensionPlace, string>> = {
@@ -17,62 +18,53 @@ const TEMPLATES: Partial<Record<ExtensionPlace, string>> = {
   workspaceServers: '{\n  "mcpServers": {}\n}\n',
 };
 
-export class SessionExtensions {
-  readonly #worker: AgentWorker;
-  readonly #panels: Panels;
+type Parts = Pick<Services, "worker" | "panels">;
 
-  constructor(worker: AgentWorker, panels: Panels) {
-    this.#worker = worker;
-    this.#panels = panels;
-  }
+/** Sends the list to the panels. */
+export async function refreshExtensions({ worker, panels }: Parts, panel: ChatPanel): Promise<void> {
+  const sessionId = await openSessionId(panel);
+  if (sessionId !== undefined) panels.setExtensions({ sessionId, items: (await list(worker, sessionId)).items });
+}
 
-  /** Sends the list to the panels. */
-  async refresh(panel: ChatPanel): Promise<void> {
-    const sessionId = await openSessionId(panel);
-    if (sessionId !== undefined) this.#panels.setExtensions({ sessionId, items: (await this.#list(sessionId)).items });
-  }
-
-  /** The panel shows the outcome at the item. */
-  async act(panel: ChatPanel, act: Omit<HermesExtensionAct, "sessionId">): Promise<void> {
-    const { id } = act;
-    const acted = (message: string, isError: boolean): void =>
-      panel.connection.post({ type: "extension-acted", acted: { id, message, isError } });
-    try {
-      await panel.shown.open();
-      const asked = { sessionId: panel.openSessionId, ...act };
-      acted((await call(await this.#worker.agent(), extensionMethods.act, asked)).message, false);
-    } catch (error) {
-      acted(messageOf(error), true);
-    }
-  }
-
-  /** Opens the file or shows the folder that defines the item. */
-  async openItem(panel: ChatPanel, id: string): Promise<void> {
-    const sessionId = await openSessionId(panel);
-    const known = this.#panels.facts.extensions.find((entry) => entry.sessionId === sessionId);
-    const path = known?.items.find((item) => item.id === id)?.path;
-    if (path !== undefined) await openPath(vscode.Uri.file(path));
-  }
-
-  /** Opens the file, with a first text where there is none, or shows the folder, which it makes. */
-  async openPlace(panel: ChatPanel, place: ExtensionPlace): Promise<void> {
-    const uri = vscode.Uri.file(await this.#pathOf(panel, place));
-    const template = TEMPLATES[place];
-    if (template === undefined) await vscode.workspace.fs.createDirectory(uri);
-    else if ((await stat(uri)) === undefined) return openNew(uri, template);
-    await openPath(uri);
-  }
-
-  async #pathOf(panel: ChatPanel, place: ExtensionPlace): Promise<string> {
-    if (place !== "workspaceServers")
-      return (await call(await this.#worker.agent(), extensionMethods.places, {}))[place];
+/** The panel shows the outcome at the item. */
+export async function actOnExtension({ worker }: Parts, panel: ChatPanel, act: Omit<HermesExtensionAct, "sessionId">) {
+  const { id } = act;
+  const acted = (message: string, isError: boolean): void =>
+    panel.connection.post({ type: "extension-acted", acted: { id, message, isError } });
+  try {
     await panel.shown.open();
-    return (await this.#list(panel.openSessionId)).places[place];
+    const asked = { sessionId: panel.openSessionId, ...act };
+    acted((await call(await worker.agent(), extensionMethods.act, asked)).message, false);
+  } catch (error) {
+    acted(messageOf(error), true);
   }
+}
 
-  async #list(sessionId: string): Promise<HermesExtensions> {
-    return call(await this.#worker.agent(), extensionMethods.list, { sessionId });
-  }
+/** Opens the file or shows the folder that defines the item. */
+export async function openExtension({ panels }: Parts, panel: ChatPanel, id: string): Promise<void> {
+  const sessionId = await openSessionId(panel);
+  const known = panels.facts.extensions.find((entry) => entry.sessionId === sessionId);
+  const path = known?.items.find((item) => item.id === id)?.path;
+  if (path !== undefined) await openPath(vscode.Uri.file(path));
+}
+
+/** Opens the file, with a first text where there is none, or shows the folder, which it makes. */
+export async function openPlace({ worker }: Parts, panel: ChatPanel, place: ExtensionPlace): Promise<void> {
+  const uri = vscode.Uri.file(await pathOf(worker, panel, place));
+  const template = TEMPLATES[place];
+  if (template === undefined) await vscode.workspace.fs.createDirectory(uri);
+  else if ((await stat(uri)) === undefined) return openNew(uri, template);
+  await openPath(uri);
+}
+
+async function pathOf(worker: AgentWorker, panel: ChatPanel, place: ExtensionPlace): Promise<string> {
+  if (place !== "workspaceServers") return (await call(await worker.agent(), extensionMethods.places, {}))[place];
+  await panel.shown.open();
+  return (await list(worker, panel.openSessionId)).places[place];
+}
+
+async function list(worker: AgentWorker, sessionId: string): Promise<HermesExtensions> {
+  return call(await worker.agent(), extensionMethods.list, { sessionId });
 }
 
 async function openSessionId({ shown }: ChatPanel): Promise<string | undefined> {

@@ -5,6 +5,7 @@ import type { StartPage as StartPageContents, Suggestion } from "../../agent-cor
 import { reviewPrompt } from "../commands/action-prompts.ts";
 import { type GitRepository, openRepositories } from "../commands/git-repository.ts";
 import { readText } from "../documents/read-text.ts";
+import { beginFirstRun } from "../models/first-run.ts";
 import type { Services } from "../services.ts";
 
 const RECENT_SESSIONS = 3;
@@ -19,7 +20,7 @@ const TEST_FILES = ["Cargo.toml", "go.mod", "pyproject.toml", "pytest.ini", "tox
 /** Value of the script `test` that `npm init` writes. */
 const NO_TESTS = /no test specified/;
 
-type Parts = Pick<Services, "history" | "panels" | "firstRun">;
+type Parts = Pick<Services, "history" | "panels" | "worker" | "lastModel" | "keys">;
 
 export class StartPage implements vscode.Disposable {
   readonly #parts: Parts;
@@ -36,7 +37,7 @@ export class StartPage implements vscode.Disposable {
 
   /** A session has begun. Without a model the panel shows the page that sets one up, never an example before it. */
   async begin(): Promise<void> {
-    await this.#parts.firstRun.begin();
+    await beginFirstRun(this.#parts);
     const sessions = await this.#parts.history.recent();
     const recent = sessions.filter(({ isCurrent, messages }) => !isCurrent && messages !== 0);
     this.#show({ recent: recent.slice(0, RECENT_SESSIONS), ...(await workspaceContents()) });

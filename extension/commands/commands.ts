@@ -2,6 +2,7 @@
 import * as vscode from "vscode";
 import { addTerminalToHermes, addToHermes, askSelection } from "../attachments/attach-files.ts";
 import { answerAgent, decideAgent, showAgent, stopAgent } from "../chat/agents-view.ts";
+import { openPlace } from "../chat/session-extensions.ts";
 import { chooseModel, chooseReasoningEffort, setUpModel } from "../models/choose-model.ts";
 import { enterKey } from "../models/enter-key.ts";
 import { withErrorMessage } from "../notifications.ts";
@@ -115,13 +116,15 @@ export const commands: CommandTable = {
   // Files, permissions and the agent
   "hermes.openMemory": ({ worker }) => openMemory(worker, "memory"),
   "hermes.openUserProfile": ({ worker }) => openMemory(worker, "user"),
-  "hermes.openConfig": ({ extensions, panels }) =>
+  "hermes.openConfig": (services) =>
     withErrorMessage(vscode.l10n.t("config.yaml cannot be opened"), () =>
-      extensions.openPlace(panels.active, "config"),
+      openPlace(services, services.panels.active, "config"),
     ),
   "hermes.addServer": addServer,
-  "hermes.openSkills": ({ extensions, panels }) =>
-    withErrorMessage(vscode.l10n.t("The skills cannot be opened"), () => extensions.openPlace(panels.active, "skills")),
+  "hermes.openSkills": (services) =>
+    withErrorMessage(vscode.l10n.t("The skills cannot be opened"), () =>
+      openPlace(services, services.panels.active, "skills"),
+    ),
   "hermes.manageGrants": manageGrants,
   "hermes.connectEditor": connectEditor,
   "hermes.restartAgent": ({ worker }) => worker.restart(),

@@ -5,6 +5,7 @@ import { type HermesModels, settingsMethods } from "../../agent-core/protocol/se
 import { showInformation } from "../notifications.ts";
 import type { Services } from "../services.ts";
 import { enterKey } from "./enter-key.ts";
+import { closeSetup, openSetup } from "./first-run.ts";
 
 type Item = vscode.QuickPickItem & { readonly choice?: string };
 
@@ -12,7 +13,6 @@ const SET_KEY: Item = { label: `$(key) ${vscode.l10n.t("Set API Key…")}`, alwa
 
 /** Resolves to true when the user has chosen a model. */
 export async function chooseModel(services: Services, chat = services.sessions.shown): Promise<boolean> {
-  const { worker, firstRun } = services;
   await chat.open();
   const picker = vscode.window.createQuickPick<Item>();
   picker.title = vscode.l10n.t("Hermes: Choose Model");
@@ -22,7 +22,7 @@ export async function chooseModel(services: Services, chat = services.sessions.s
   picker.show();
   const picked = pickedFrom(picker);
   try {
-    const { groups } = await call(await worker.agent(), settingsMethods.models, {});
+    const { groups } = await call(await services.worker.agent(), settingsMethods.models, {});
     picker.items = itemsOf(groups, chat.option("model")?.currentValue);
   } catch (error) {
     picker.hide(); // it would stay busy over the message
@@ -34,7 +34,7 @@ export async function chooseModel(services: Services, chat = services.sessions.s
   if (item === SET_KEY) await enterKey(services);
   if (item?.choice === undefined) return false;
   await chat.setConfig("model", item.choice);
-  await firstRun.close();
+  await closeSetup(services);
   return true;
 }
 
@@ -65,10 +65,11 @@ function pickedFrom(picker: vscode.QuickPick<Item>): Promise<Item | undefined> {
   });
 }
 
-export async function setUpModel({ panels, firstRun }: Services): Promise<void> {
+export async function setUpModel(services: Services): Promise<void> {
+  const { panels } = services;
   await panels.active.reveal();
   await panels.active.shown.open();
-  await firstRun.open();
+  await openSetup(services);
 }
 
 export async function chooseReasoningEffort({ sessions }: Services): Promise<void> {

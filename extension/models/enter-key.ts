@@ -11,7 +11,7 @@ import {
 } from "../../agent-core/protocol/settings.ts";
 import { showError, withProgress } from "../notifications.ts";
 import type { Services } from "../services.ts";
-import { providersOf } from "./first-run.ts";
+import { closeSetup, providersOf } from "./first-run.ts";
 import { askKeyPlace } from "./key-store.ts";
 
 type Entered = { readonly key: string; readonly check: HermesKeyCheck };
@@ -156,7 +156,7 @@ async function useKey(
   if (choice !== undefined) await services.sessions.shown.setConfig("model", choice);
   const works = vscode.l10n.t("The key for {0} works.", title);
   showResult(services, check.ok ? works : vscode.l10n.t("The key for {0} was stored without a test.", title), choice);
-  await services.firstRun.close();
+  await closeSetup(services);
 }
 
 async function pickProvider(providers: readonly HermesProvider[]): Promise<HermesProvider | undefined> {

@@ -3,6 +3,7 @@ import * as vscode from "vscode";
 import { memoryMethods } from "../../../agent-core/protocol/memory.ts";
 import { call } from "../../../agent-core/protocol/method.ts";
 import { withEdited } from "../../commands/plan-document.ts";
+import { acceptModel } from "../../models/first-run.ts";
 import { withErrorMessage } from "../../notifications.ts";
 import type { Requests } from "../../requests/requests.ts";
 import type { Services } from "../../services.ts";
@@ -14,7 +15,7 @@ import type { PromptContent } from "../prompt-queue.ts";
 import type { SessionHistory } from "../session-history.ts";
 import type { SessionRestores } from "../session-restores.ts";
 
-type Parts = Pick<Services, "sessions" | "worker" | "panels" | "firstRun"> & {
+type Parts = Pick<Services, "sessions" | "worker" | "panels" | "lastModel"> & {
   readonly panel: ChatPanel;
   readonly history: SessionHistory;
   readonly tabs: Pick<EditorTabs, "open">;
@@ -27,7 +28,7 @@ export function sessionActions(parts: Parts) {
 }
 
 /** Messages about the session of the panel: prompts, queue, answers, options, earlier messages, restores. */
-function conversationActions({ sessions, panels, panel, requests, restores, worker, firstRun }: Parts) {
+function conversationActions({ sessions, panels, panel, requests, restores, worker, lastModel }: Parts) {
   return {
     ready: () => {
       if (panels.facts.folder !== "open") return undefined;
@@ -39,7 +40,7 @@ function conversationActions({ sessions, panels, panel, requests, restores, work
       if (inMain) panel.shown.leaveFolder();
       const content = plan === undefined ? sent : { ...sent, text: withEdited(plan, sent.text, panel.shown) };
       panel.shown.prompt(content, { now, isTask: inPlace !== true && !panel.shown.worktree.isCommand(content.text) });
-      await firstRun.accept(panel.shown.option("model")?.currentValue);
+      await acceptModel({ panels, lastModel }, panel.shown.option("model")?.currentValue);
     },
     draft: ({ type: _, ...content }) => panel.draftTaken(content),
     cancel: (message) => panel.shown.dispatch(message),

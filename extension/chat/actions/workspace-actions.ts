@@ -8,10 +8,12 @@ import { existingLinks, openFileLink, showFile } from "../../documents/file-link
 import { showRemoteChange, uriIn } from "../../documents/remote-files.ts";
 import { chooseModel } from "../../models/choose-model.ts";
 import { enterKey } from "../../models/enter-key.ts";
+import { closeSetup, openSetup } from "../../models/first-run.ts";
 import { withErrorMessage } from "../../notifications.ts";
 import type { Services } from "../../services.ts";
 import type { PanelActions, PanelRequest } from "../panel-page.ts";
 import type { ChatPanel } from "../panels.ts";
+import { actOnExtension, openExtension, openPlace, refreshExtensions } from "../session-extensions.ts";
 
 /** Searches of the settings editor. */
 const SETTINGS = { hermes: "@ext:hermes-agent.hermes-vscode", network: "http.proxy" } as const;
@@ -88,16 +90,16 @@ function processActions(panel: ChatPanel) {
   } satisfies Partial<PanelActions>;
 }
 
-function extensionActions({ extensions }: Services, panel: ChatPanel) {
+function extensionActions(services: Services, panel: ChatPanel) {
   return {
     "extensions-list": () =>
-      withErrorMessage(vscode.l10n.t("The extensions cannot be listed"), () => extensions.refresh(panel)),
-    "extension-act": ({ type: _, ...act }) => extensions.act(panel, act),
+      withErrorMessage(vscode.l10n.t("The extensions cannot be listed"), () => refreshExtensions(services, panel)),
+    "extension-act": ({ type: _, ...act }) => actOnExtension(services, panel, act),
     "extension-open": ({ id }) =>
-      withErrorMessage(vscode.l10n.t("The file cannot be opened"), () => extensions.openItem(panel, id)),
+      withErrorMessage(vscode.l10n.t("The file cannot be opened"), () => openExtension(services, panel, id)),
     "add-server": () => vscode.commands.executeCommand("hermes.addServer"),
     "extension-place": ({ place }) =>
-      withErrorMessage(vscode.l10n.t("The file cannot be opened"), () => extensions.openPlace(panel, place)),
+      withErrorMessage(vscode.l10n.t("The file cannot be opened"), () => openPlace(services, panel, place)),
   } satisfies Partial<PanelActions>;
 }
 
@@ -110,15 +112,14 @@ function learntActions({ learning }: Services) {
 }
 
 function modelActions(services: Services, panel: ChatPanel) {
-  const { firstRun } = services;
   return {
     "use-model": async ({ choice }) => {
       await panel.shown.setConfig("model", choice);
-      await firstRun.close();
+      await closeSetup(services);
     },
     "choose-model": ({ again }) => sendAfter(panel, again, () => chooseModel(services)),
     "set-key": ({ type: _, again, ...wanted }) => sendAfter(panel, again, () => enterKey(services, wanted)),
-    "open-setup": () => firstRun.open(),
+    "open-setup": () => openSetup(services),
   } satisfies Partial<PanelActions>;
 }
 
