@@ -25,11 +25,16 @@ function shower(kind: "showInformationMessage" | "showWarningMessage" | "showErr
   };
 }
 
-type Work<Result> = Parameters<typeof vscode.window.withProgress<Result>>[1];
+type Work<Result> = (signal: AbortSignal, progress: vscode.Progress<{ message: string }>) => Promise<Result>;
 
-/** Shows a notification while the work goes on. */
+/** Shows a notification while the work goes on. The signal is aborted when the user cancels it. */
 export async function withProgress<Result>(title: string, work: Work<Result>, cancellable = false): Promise<Result> {
-  return vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title, cancellable }, work);
+  const place = { location: vscode.ProgressLocation.Notification, title, cancellable };
+  return vscode.window.withProgress(place, async (progress, token) => {
+    const cancelled = new AbortController();
+    const subscription = token.onCancellationRequested(() => cancelled.abort());
+    return work(cancelled.signal, progress).finally(() => subscription.dispose());
+  });
 }
 
 /** `failure` is the beginning of the message: `The session cannot be forked`. */

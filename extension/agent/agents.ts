@@ -101,17 +101,16 @@ export class Agents implements vscode.Disposable {
   }
 
   /** Starts a program once; resolves to true when it was cancelled. Rejects with the reason why it is no agent. */
-  async test(program: AgentProgram, token: vscode.CancellationToken): Promise<boolean> {
+  async test(program: AgentProgram, signal: AbortSignal): Promise<boolean> {
     const { services, log, secrets } = this.#options;
     const process = new AgentProcess(program, services, log, secrets);
     const cancelled = Promise.withResolvers<boolean>();
-    const subscription = token.onCancellationRequested(() => cancelled.resolve(true));
+    signal.addEventListener("abort", () => cancelled.resolve(true), { once: true });
     try {
       return await Promise.race([process.agent().then(() => false), cancelled.promise]);
     } catch (error) {
       throw new Error(await process.explain(error));
     } finally {
-      subscription.dispose();
       process.dispose();
     }
   }

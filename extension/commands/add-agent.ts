@@ -60,7 +60,7 @@ function askName(suggested: string, taken: ReadonlySet<string>): Thenable<string
 async function tested(agents: Services["agents"], program: AgentProgram): Promise<"add" | "change" | undefined> {
   const starting = vscode.l10n.t("Hermes: starting {0}…", program.title);
   try {
-    const isCancelled = await withProgress(starting, (_, token) => agents.test(program, token), true);
+    const isCancelled = await withProgress(starting, (signal) => agents.test(program, signal), true);
     return isCancelled ? undefined : "add";
   } catch (error) {
     const answers: readonly (vscode.MessageItem & { readonly step: "add" | "change" })[] = [

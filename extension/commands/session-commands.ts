@@ -63,20 +63,12 @@ async function runImport(services: Services, request: HermesImport): Promise<voi
   const agent = await worker.agent();
   const { summary } = await withProgress(
     vscode.l10n.t("Hermes is importing sessions"),
-    async (progress, token) => {
-      const cancellation = new AbortController();
-      const listeners = vscode.Disposable.from(
-        token.onCancellationRequested(() => cancellation.abort()),
-        sessionListChanges.onDidImport(({ done, total }) =>
-          progress.report({ message: vscode.l10n.t("{0} of {1}", done, total) }),
-        ),
+    (signal, progress) => {
+      const listener = sessionListChanges.onDidImport(({ done, total }) =>
+        progress.report({ message: vscode.l10n.t("{0} of {1}", done, total) }),
       );
-      const { signal: cancellationSignal } = cancellation;
-      try {
-        return await call(agent, sessionMethods.import, request, { cancellationSignal });
-      } finally {
-        listeners.dispose();
-      }
+      const imported = call(agent, sessionMethods.import, request, { cancellationSignal: signal });
+      return imported.finally(() => listener.dispose());
     },
     true,
   );

@@ -71,14 +71,12 @@ async function pickWay({ title, hasKey }: KeyTaker): Promise<"sign-in" | "key" |
 async function signIn(services: Services, provider: KeyTaker): Promise<boolean> {
   const { name, title } = provider;
   const waiting = vscode.l10n.t("Hermes: waiting for your sign-in to {0} in the browser…", title);
-  const signedIn = async (_: unknown, token: vscode.CancellationToken): Promise<HermesKeyCheck | undefined> => {
+  const signedIn = async (signal: AbortSignal): Promise<HermesKeyCheck | undefined> => {
     const agent = await services.worker.agent();
-    const cancel = new AbortController();
-    token.onCancellationRequested(() => cancel.abort());
     try {
-      await agent.request(methods.agent.authenticate, { methodId: name }, { cancellationSignal: cancel.signal });
+      await agent.request(methods.agent.authenticate, { methodId: name }, { cancellationSignal: signal });
     } catch (error) {
-      if (token.isCancellationRequested) return undefined;
+      if (signal.aborted) return undefined;
       throw error;
     }
     return call(agent, settingsMethods.checkKey, { provider: name });
