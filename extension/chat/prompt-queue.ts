@@ -16,7 +16,7 @@ export function add(queue: PromptQueue, id: string, content: PromptContent): Pro
 
 /** The user edits the message: neither it nor any message after it is sent. */
 export function hold(queue: PromptQueue, id: string): PromptQueue {
-  return change(queue, id, isWaiting, { state: "editing" });
+  return change(queue, "waiting", "editing", id);
 }
 
 /** Ends the edit. A message that is being steered into the turn keeps its content. */
@@ -28,8 +28,7 @@ export function edit(queue: PromptQueue, id: string, content: PromptContent): Pr
 
 /** Ends every edit: a panel that was reloaded has lost its editors. */
 export function releaseAll(queue: PromptQueue): PromptQueue {
-  if (!queue.some(({ state }) => state === "editing")) return queue;
-  return queue.map((prompt) => (isQueued(prompt) ? { ...prompt, state: "waiting" } : prompt));
+  return queue.some(({ state }) => state === "editing") ? change(queue, "editing", "waiting") : queue;
 }
 
 export function remove(queue: PromptQueue, id: string): PromptQueue {
@@ -57,17 +56,17 @@ export function waiting(queue: PromptQueue, id: string): QueuedPrompt | undefine
 
 /** The message is being sent into the running turn. */
 export function steer(queue: PromptQueue, id: string): PromptQueue {
-  return change(queue, id, isWaiting, { state: "steering" });
+  return change(queue, "waiting", "steering", id);
 }
 
 /** The running turn did not take the message: it waits again. */
 export function unsteer(queue: PromptQueue, id: string): PromptQueue {
-  return change(queue, id, (prompt) => !isQueued(prompt), { state: "waiting" });
+  return change(queue, "steering", "waiting", id);
 }
 
 /** No running turn takes these messages any more: they wait again. */
 export function unsteerAll(queue: PromptQueue): PromptQueue {
-  return queue.map((prompt) => (isQueued(prompt) ? prompt : { ...prompt, state: "waiting" }));
+  return change(queue, "steering", "waiting");
 }
 
 /** The running turn took the oldest message that was steered into it. */
@@ -76,13 +75,12 @@ export function arrived(queue: PromptQueue): PromptQueue {
   return queue.filter((prompt) => prompt !== first);
 }
 
-function change(
-  queue: PromptQueue,
-  id: string,
-  applies: (prompt: QueuedPrompt) => boolean,
-  changed: Partial<QueuedPrompt>,
-): PromptQueue {
-  return queue.map((prompt) => (prompt.id === id && applies(prompt) ? { ...prompt, ...changed } : prompt));
+type State = QueuedPrompt["state"];
+
+/** `id`: default: all in this state. */
+function change(queue: PromptQueue, from: State, to: State, id?: string): PromptQueue {
+  const isMeant = (prompt: QueuedPrompt): boolean => prompt.state === from && (id === undefined || prompt.id === id);
+  return queue.map((prompt) => (isMeant(prompt) ? { ...prompt, state: to } : prompt));
 }
 
 function isWaiting({ state }: QueuedPrompt): boolean {

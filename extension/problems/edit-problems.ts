@@ -137,29 +137,17 @@ async function openAll(paths: readonly string[]): Promise<readonly vscode.TextDo
 /** Errors and warnings of VS Code in the agent's form; hints are left out. */
 function problemsOf(diagnostics: readonly vscode.Diagnostic[]): HermesProblem[] {
   return diagnostics.flatMap(({ severity, range: { start }, message, source, code }) => {
-    const known = severityOf(severity);
-    if (known === undefined) return [];
+    if (severity > vscode.DiagnosticSeverity.Warning) return [];
     const name = typeof code === "object" ? code.value : code;
     return {
       line: start.line + 1,
       column: start.character + 1,
-      severity: known,
+      severity: severity === vscode.DiagnosticSeverity.Error ? "error" : "warning",
       message,
       ...(source !== undefined && { source }),
       ...(name !== undefined && { code: String(name) }),
     };
   });
-}
-
-function severityOf(severity: vscode.DiagnosticSeverity): HermesProblem["severity"] | undefined {
-  switch (severity) {
-    case vscode.DiagnosticSeverity.Error:
-      return "error";
-    case vscode.DiagnosticSeverity.Warning:
-      return "warning";
-    default:
-      return undefined;
-  }
 }
 
 /** For a language without earlier answers. Milliseconds. */
