@@ -1,5 +1,5 @@
 /** The panel outside its views: wires the host's messages to the state, and owns the page and the draft. */
-import { computed, effect, type ReadonlySignal, type Signal, signal } from "@preact/signals";
+import { effect, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import type { HermesExtensionAction } from "../agent-core/protocol/extensions.ts";
 import type { HostMessage, PanelCommand, PanelEvent } from "../agent-core/protocol/panel-events.ts";
 import type { PanelMessage } from "../agent-core/protocol/panel-messages.ts";
@@ -362,11 +362,6 @@ export class PanelStore {
     if (this.#scheduled) return;
     this.#scheduled = true;
     this.#options.nextFrame(() => this.#paint());
-  }
-
-  /** A part of the state: its readers render again only when that part changes. */
-  select<T>(part: (state: PanelState) => T): ReadonlySignal<T> {
-    return computed(() => part(this.#shown.value));
   }
 
   #paint(): void {

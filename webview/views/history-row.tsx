@@ -1,7 +1,8 @@
 /** A stored session in the list: open, pin, archive, rename, fork, export, delete. */
+import { useComputed } from "@preact/signals";
 import { Fragment } from "preact";
 import { memo } from "preact/compat";
-import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { HistoryItem } from "../../agent-core/protocol/panel-events.ts";
 import type { HermesShelf } from "../../agent-core/protocol/sessions.ts";
 import { t } from "../texts.ts";
@@ -129,9 +130,8 @@ const STATES = {
 /** Badge of a session that this panel does not show: working, asks, done. */
 function BackgroundState({ item: { sessionId, state: elsewhere } }: RowProps) {
   const { store } = usePanel();
-  const here = useMemo(
-    () => store.select(({ facts }) => facts.background.find((session) => session.sessionId === sessionId)?.state),
-    [store, sessionId],
+  const here = useComputed(
+    () => store.shown.value.facts.background.find((session) => session.sessionId === sessionId)?.state,
   ).value;
   const state = here ?? elsewhere;
   if (state === undefined) return null;

@@ -159,7 +159,7 @@ function useFoldLine(key: string): {
   line(icon: string, text: string, title: string): JSX.Element;
 } {
   const { store } = usePanel();
-  const isOpen = useMemo(() => store.select(({ openSummaries }) => openSummaries.includes(key)), [store, key]).value;
+  const isOpen = useComputed(() => store.shown.value.openSummaries.includes(key)).value;
   const toggle = (): void => store.apply([{ kind: "toggle-summary", key }]);
   return {
     isOpen,

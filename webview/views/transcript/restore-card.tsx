@@ -1,4 +1,5 @@
 /** Preview of a restore under its message, and the line about a finished restore. */
+import { useComputed } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { RestoreFile, RestorePreview } from "../../../agent-core/protocol/panel-events.ts";
 import type { RestoredEntry } from "../../state/state.ts";
@@ -16,11 +17,8 @@ const looks: Readonly<Record<RestoreFile["change"], { readonly icon: string; rea
 /** Preview of a restore to before the message at this position. */
 export function useRestorePreview(position: number | undefined): RestorePreview | undefined {
   const { store } = usePanel();
-  const shown = useMemo(
-    () => store.select(({ restore }) => (restore?.position === position ? restore?.preview : undefined)),
-    [store, position],
-  );
-  return shown.value;
+  const restore = useComputed(() => store.shown.value.restore).value;
+  return restore?.position === position ? restore?.preview : undefined;
 }
 
 export function RestoreCard({ position }: { readonly position: number }) {

@@ -1,7 +1,7 @@
 /** A message of the user, with its attachments and its actions: edit, send again, fork, restore. */
-import { type Signal, signal } from "@preact/signals";
+import { type Signal, signal, useComputed } from "@preact/signals";
 import { createContext } from "preact";
-import { useContext, useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useContext, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { type Draft, isSendable } from "../../state/attachments.ts";
 import type { TextEntry } from "../../state/state.ts";
 import { wholeText } from "../../state/streamed-text.ts";
@@ -210,7 +210,7 @@ const RESTORE = t("Restore to Here: files, conversation or both, after a preview
 
 function Actions({ position, message, onEdit, onResend }: ActionsProps) {
   const { store } = usePanel();
-  const running = useMemo(() => store.select((state) => state.running), [store]);
+  const running = useComputed(() => store.shown.value.running);
   // A running turn builds on the message.
   if (running.value) return null;
   return (
