@@ -12,20 +12,19 @@ import { announceJob } from "./agent/job-notices.ts";
 import { MentionSearch } from "./attachments/mention-search.ts";
 import { Suggestion } from "./attachments/suggestion.ts";
 import { TerminalOutputs } from "./attachments/terminal-outputs.ts";
-import { WorkspaceFiles } from "./attachments/workspace-files.ts";
 import { panelActions } from "./chat/actions/panel-actions.ts";
 import { buildRequests, buildSessions, storedIn } from "./chat/build-sessions.ts";
 import { ChatView } from "./chat/chat-view.ts";
 import { EditorTabs } from "./chat/editor-tabs.ts";
 import type { PageParts } from "./chat/panel-page.ts";
 import { Panels } from "./chat/panels.ts";
-import { openPath, refreshExtensions } from "./chat/session-extensions.ts";
+import { refreshExtensions } from "./chat/session-extensions.ts";
 import { SessionHistory, SessionListChanges } from "./chat/session-history.ts";
 import { SessionRouter } from "./chat/sessions.ts";
 import type { ClientServices } from "./client/client-services.ts";
 import { InlineEdits } from "./commands/inline-edits.ts";
 import { ReviewFindings } from "./commands/review-findings.ts";
-import { CHAT_VIEW, showPanel } from "./commands/show-panel.ts";
+import { CHAT_VIEW } from "./commands/show-panel.ts";
 import { followServices } from "./follow-services.ts";
 import { Learning } from "./learning/learning.ts";
 import { AgentEnvironment, LastModel } from "./models/agent-environment.ts";
@@ -92,8 +91,9 @@ export function buildServices(
     ...{ editReview, findings, checkpoints },
     terminals,
     ...{ keys, environment, lastModel },
-    ...contextIn(context, outputs, { panels, worker, history }),
-    learning: learningIn(page, worker),
+    mentions: new MentionSearch({ panels, worker, history }, outputs),
+    suggestion: new Suggestion({ panels, memory: context.workspaceState }),
+    learning: new Learning(page, worker),
     inlineEdits: new InlineEdits(sessions, review),
     launcher: new AgentLauncher(context),
   };
@@ -120,34 +120,6 @@ function jobFinished(
 /** Places of the tokens, and of the agent of new sessions. */
 function agentStores(context: vscode.ExtensionContext): Pick<AgentsOptions, "secrets" | "chosen"> {
   return { secrets: context.secrets, chosen: storedIn<string>(context, AGENT_KEY) };
-}
-
-function learningIn({ root, panels, log }: PageParts, worker: AgentWorker): Learning {
-  return new Learning({
-    root,
-    worker,
-    panels,
-    log,
-    openSession: (sessionId) => showPanel({ panels }, { kind: "open-session", sessionId }, panels.sideBar),
-    openPlace: (place) => (place === "config" ? vscode.commands.executeCommand("hermes.openConfig") : openPath(place)),
-  });
-}
-
-/** The search after `@`, and the suggestion of the current file. */
-function contextIn(
-  { workspaceState }: vscode.ExtensionContext,
-  terminals: TerminalOutputs,
-  { panels, worker, history }: Pick<Services, "panels" | "worker" | "history">,
-): Pick<Services, "mentions" | "suggestion"> {
-  const mentions = new MentionSearch({
-    terminals,
-    files: new WorkspaceFiles(),
-    suggested: () => panels.facts.suggested,
-    // A search does not start the agent.
-    sessions: () => (worker.isStarted ? history.recent() : Promise.resolve([])),
-    sessionsWith: (text) => (worker.isStarted ? history.withText(text) : Promise.resolve([])),
-  });
-  return { mentions, suggestion: new Suggestion({ panels, memory: workspaceState }) };
 }
 
 /** Terminals whose output goes to the log of their session. */

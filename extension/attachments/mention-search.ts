@@ -3,11 +3,13 @@ import * as vscode from "vscode";
 import { distinctNames } from "../../agent-core/platform/names.ts";
 import type { Attachment, MentionItem } from "../../agent-core/protocol/attachments.ts";
 import type { HistoryItem } from "../../agent-core/protocol/panel-events.ts";
-import type { PanelConnection } from "../chat/panel-connection.ts";
+import type { AgentWorker } from "../agent/agent-worker.ts";
+import type { ChatPanel, Panels } from "../chat/panels.ts";
+import type { SessionHistory } from "../chat/session-history.ts";
 import { textTabs } from "../documents/read-text.ts";
 import { bestMentions, type FileMatch, matchItems, type ScoredMention } from "./rank-mentions.ts";
 import type { TerminalOutputs } from "./terminal-outputs.ts";
-import { nameOf, type WorkspaceFiles } from "./workspace-files.ts";
+import { nameOf, WorkspaceFiles } from "./workspace-files.ts";
 
 /** Limit of entries of one source before anything is typed. */
 const SHOWN_FIRST = 5;
@@ -23,25 +25,20 @@ const WEIGHTS = { place: 1.1, symbol: 0.9, session: 0.85 } as const;
 /** Score of a session with the text in a message: below good matches of names. */
 const TEXT_SCORE = 0.3;
 
-export type MentionPorts = {
-  readonly files: WorkspaceFiles;
-  readonly terminals: TerminalOutputs;
-  readonly suggested: () => readonly Attachment[];
-  /** Sessions of the workspace, last used first. */
-  readonly sessions: () => Promise<readonly HistoryItem[]>;
-  /** Sessions of the workspace with this text in a message, the best ones first. */
-  readonly sessionsWith: (text: string) => Promise<readonly HistoryItem[]>;
-};
+type Parts = { readonly panels: Panels; readonly worker: AgentWorker; readonly history: SessionHistory };
 
 export class MentionSearch implements vscode.Disposable {
-  readonly #ports: MentionPorts;
+  readonly #parts: Parts;
+  readonly #terminals: TerminalOutputs;
+  readonly #workspaceFiles = new WorkspaceFiles();
   /** The latest search of each panel; a new one aborts it. */
-  readonly #running = new Map<PanelConnection, AbortController>();
+  readonly #running = new Map<ChatPanel, AbortController>();
   #recent: readonly string[] = [];
   readonly #subscription: vscode.Disposable;
 
-  constructor(ports: MentionPorts) {
-    this.#ports = ports;
+  constructor(parts: Parts, terminals: TerminalOutputs) {
+    this.#parts = parts;
+    this.#terminals = terminals;
     const remember = (editor: vscode.TextEditor | undefined): void => {
       if (editor === undefined) return;
       const uri = editor.document.uri.toString();
@@ -52,7 +49,7 @@ export class MentionSearch implements vscode.Disposable {
   }
 
   /** Posts what is known at once, the files when they are indexed (complete), and the rest as its sources answer. */
-  async search(panel: PanelConnection, id: number, query: string): Promise<void> {
+  async search(panel: ChatPanel, id: number, query: string): Promise<void> {
     this.#running.get(panel)?.abort();
     const running = new AbortController();
     this.#running.set(panel, running);
@@ -73,7 +70,7 @@ export class MentionSearch implements vscode.Disposable {
   dispose(): void {
     for (const running of this.#running.values()) running.abort();
     this.#subscription.dispose();
-    this.#ports.files.dispose();
+    this.#workspaceFiles.dispose();
   }
 
   async *#everything(query: string, signal: AbortSignal) {
@@ -84,7 +81,7 @@ export class MentionSearch implements vscode.Disposable {
       yield { items: [...first, ...(await sessions).slice(0, SHOWN_FIRST)], isComplete: true };
       return;
     }
-    const { files } = this.#ports;
+    const files = this.#workspaceFiles;
     const texts = query.length < LEAST_TEXT_QUERY ? Promise.resolve([]) : this.#sessionsWith(query);
     const symbols = query.length < LEAST_SYMBOL_QUERY ? Promise.resolve([]) : workspaceSymbols(query);
     const refreshed = files.refresh();
@@ -108,7 +105,7 @@ export class MentionSearch implements vscode.Disposable {
   }
 
   async #files(query: string, signal: AbortSignal): Promise<readonly ScoredMention[]> {
-    const { index, placeOf } = this.#ports.files;
+    const { index, placeOf } = this.#workspaceFiles;
     const recent = new Set(
       this.#recent.flatMap((uri) => {
         const place = placeOf(vscode.Uri.parse(uri));
@@ -121,7 +118,7 @@ export class MentionSearch implements vscode.Disposable {
 
   /** Symbols of a file, by the start of its name; without a name, of the active file and the workspace. */
   async *#symbolsIn(file: string, query: string, signal: AbortSignal) {
-    const { files } = this.#ports;
+    const files = this.#workspaceFiles;
     const active = vscode.window.activeTextEditor?.document.uri;
     if (file !== "") await files.refresh();
     const match =
@@ -139,7 +136,7 @@ export class MentionSearch implements vscode.Disposable {
   }
 
   #suggested(): readonly MentionItem[] {
-    return this.#ports.suggested().map((attachment) => ({
+    return this.#parts.panels.facts.suggested.map((attachment) => ({
       attachment,
       detail: attachment.kind === "lines" ? vscode.l10n.t("Selection") : vscode.l10n.t("Current File"),
       marks: [],
@@ -155,7 +152,7 @@ export class MentionSearch implements vscode.Disposable {
     };
     const known = new Map(uris.map((uri) => [uri.toString(), uri]));
     const suggested = new Set(
-      this.#ports.suggested().flatMap((attachment) => ("uri" in attachment ? [attachment.uri] : [])),
+      this.#parts.panels.facts.suggested.flatMap((attachment) => ("uri" in attachment ? [attachment.uri] : [])),
     );
     return [...known.values()]
       .filter((uri) => !suggested.has(uri.toString()))
@@ -179,7 +176,7 @@ export class MentionSearch implements vscode.Disposable {
       const label = vscode.l10n.t("Problems in {0}", nameOf(editor));
       places.push([{ kind: "problems", label, uri: editor.toString() }, String(ofFile)]);
     }
-    for (const name of this.#ports.terminals.names) {
+    for (const name of this.#terminals.names) {
       const label = vscode.l10n.t("Terminal: {0}", name);
       places.push([{ kind: "terminal", label, name }, vscode.l10n.t("Output of the last command")]);
     }
@@ -188,20 +185,29 @@ export class MentionSearch implements vscode.Disposable {
   }
 
   async #sessionsWith(text: string): Promise<readonly ScoredMention[]> {
-    const items = await otherSessions(this.#ports.sessionsWith(text), ({ snippet }) => snippet?.text ?? "");
+    const items = await this.#otherSessions(
+      (history) => history.withText(text),
+      ({ snippet }) => snippet?.text ?? "",
+    );
     return items.map((item) => ({ item, score: TEXT_SCORE }));
   }
 
   #sessions(): Promise<readonly MentionItem[]> {
     const dateOf = ({ updatedAt }: HistoryItem) => new Date(updatedAt).toLocaleDateString(vscode.env.language);
-    return otherSessions(this.#ports.sessions(), dateOf);
+    return this.#otherSessions((history) => history.recent(), dateOf);
   }
-}
 
-/** Those that the panel does not show; none where the agent fails. */
-async function otherSessions(found: Promise<readonly HistoryItem[]>, detailOf: (item: HistoryItem) => string) {
-  const others = (await found.catch(() => [])).filter(({ isCurrent }) => !isCurrent);
-  return others.map((one) => placeItem({ kind: "session", sessionId: one.sessionId, label: one.title }, detailOf(one)));
+  /** Those that the panel does not show; none where the agent fails. A search does not start the agent. */
+  async #otherSessions(
+    find: (history: Parts["history"]) => Promise<readonly HistoryItem[]>,
+    detailOf: (item: HistoryItem) => string,
+  ): Promise<readonly MentionItem[]> {
+    const { worker, history } = this.#parts;
+    const found = worker.isStarted ? await find(history).catch(() => []) : [];
+    return found
+      .filter(({ isCurrent }) => !isCurrent)
+      .map((one) => placeItem({ kind: "session", sessionId: one.sessionId, label: one.title }, detailOf(one)));
+  }
 }
 
 /** The selected lines for a query such as `selection`: their label is the name of their file. */

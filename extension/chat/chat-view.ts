@@ -26,7 +26,7 @@ export class ChatView implements vscode.WebviewViewProvider {
     if (facts.folder === "open") void sideBar.shown.open();
     const page = servePage(view.webview, sideBar, this.#parts);
     const detach = (): void => {
-      if (this.#view === view) sideBar.connection.detach();
+      if (this.#view === view) sideBar.detach();
     };
     view.onDidDispose(() => {
       detach();

@@ -81,7 +81,7 @@ export class EditorTabs implements vscode.WebviewPanelSerializer {
     this.#tabs.add(tab);
     const page = servePage(webviewPanel.webview, panel, this.#parts);
     // VS Code discards a hidden page. The page sends `ready` when it is shown again.
-    webviewPanel.onDidChangeViewState(() => !webviewPanel.visible && panel.connection.detach());
+    webviewPanel.onDidChangeViewState(() => !webviewPanel.visible && panel.detach());
     webviewPanel.onDidDispose(() => {
       this.#tabs.delete(tab);
       this.#sessions.closeTab(panel);

@@ -28,18 +28,17 @@ export type PageParts = {
 export function servePage(webview: vscode.Webview, panel: ChatPanel, parts: PageParts): vscode.Disposable {
   const { root, panels, log } = parts;
   const page = parts.actionsOf(panel, webview);
-  const { connection } = panel;
   webview.options = { enableScripts: true, localResourceRoots: [root] };
   const subscription = webview.onDidReceiveMessage((raw: unknown) => {
     const message = PanelMessage.safeParse(raw).data;
     if (message === undefined) return;
-    if (message.type === "ack") connection.acknowledge(message.epoch, message.next);
-    else if (message.type === "command-done") connection.commandDone(message.id);
-    else if (message.type === "has-focus") connection.focusAnswered(message.value);
+    if (message.type === "ack") panel.acknowledge(message.epoch, message.next);
+    else if (message.type === "command-done") panel.commandDone(message.id);
+    else if (message.type === "has-focus") panel.focusAnswered(message.value);
     else if (message.type === "focus") panels.focused(panel);
     else {
       if (message.type === "ready") {
-        connection.attach((sent) => void webview.postMessage(sent), message.epoch, message.next);
+        panel.attach((sent) => void webview.postMessage(sent), message.epoch, message.next);
       }
       act(page.actions, message).catch((error: unknown) => log.error(messageOf(error)));
     }

@@ -1,10 +1,10 @@
 /** Panels of the window: the side bar's view and any number of editor tabs. Each shows one session. */
+import { randomUUID } from "node:crypto";
 import * as vscode from "vscode";
 import { Deadline } from "../../agent-core/platform/deadline.ts";
 import { INITIAL_FACTS } from "../../agent-core/protocol/initial-facts.ts";
-import type { PanelCommand, WorkspaceFacts } from "../../agent-core/protocol/panel-events.ts";
+import type { HostMessage, PanelCommand, WorkspaceFacts } from "../../agent-core/protocol/panel-events.ts";
 import type { ChatSession } from "./chat-session.ts";
-import { PanelConnection } from "./panel-connection.ts";
 import { contentOf, type PromptContent } from "./prompt-queue.ts";
 
 type SessionOfPanel = Pick<ChatSession, "log">;
@@ -15,17 +15,32 @@ const DRAFT_MS = 5_000;
 /** Shows a panel to the user, with the keyboard focus. */
 type Reveal = () => unknown;
 
+type QueuedCommand = Extract<HostMessage, { type: "command" }>;
+
+type PanelPorts = {
+  readonly facts: () => WorkspaceFacts;
+  /** The panel was shown or hidden, or shows another session. */
+  readonly sightChanged: () => void;
+};
+
+/** The host's end of one panel: its session, facts of the workspace, and one-shot commands. */
 export class ChatPanel {
   readonly place: "side-bar" | "tab";
-  readonly connection: PanelConnection;
   readonly reveal: Reveal;
+  readonly #ports: PanelPorts;
   #shown: ChatSession | undefined;
   #takeDraft: ((draft: PromptContent) => void) | undefined;
+  /** Commands that the panel has not run yet. */
+  #commands: readonly QueuedCommand[] = [];
+  /** Undefined while the panel's script does not run. */
+  #post: ((message: HostMessage) => void) | undefined;
+  /** Questions about the focus that the page has not answered yet; it answers in order. */
+  #focusAsked: readonly ((hasFocus: boolean) => void)[] = [];
 
-  constructor(place: ChatPanel["place"], connection: PanelConnection, reveal: Reveal) {
+  constructor(place: ChatPanel["place"], reveal: Reveal, ports: PanelPorts) {
     this.place = place;
-    this.connection = connection;
     this.reveal = reveal;
+    this.#ports = ports;
   }
 
   /** The session in the panel. @throws before the first `show`. */
@@ -41,16 +56,21 @@ export class ChatPanel {
     return sessionId;
   }
 
+  /** True while the user can see the panel. */
+  get isVisible(): boolean {
+    return this.#post !== undefined;
+  }
+
   isShowing(session: SessionOfPanel): boolean {
     return session === this.#shown;
   }
 
   /** Takes the unsent message out of the composer. Undefined while the page does not run, or does not answer. */
   async takeDraft(): Promise<PromptContent | undefined> {
-    if (!this.connection.isVisible) return undefined;
+    if (!this.isVisible) return undefined;
     const { promise, resolve } = Promise.withResolvers<PromptContent>();
     this.#takeDraft = resolve;
-    this.connection.command({ kind: "give-draft" });
+    this.command({ kind: "give-draft" });
     return (await new Deadline(DRAFT_MS).waitFor(promise)) ? promise : undefined;
   }
 
@@ -61,15 +81,81 @@ export class ChatPanel {
 
   /** Puts an unsent message into the composer. */
   giveDraft(draft: PromptContent): void {
-    this.connection.command({ kind: "compose", ...contentOf(draft) });
+    this.command({ kind: "compose", ...contentOf(draft) });
+  }
+
+  sendFacts(): void {
+    this.#post?.({ type: "facts", facts: this.#ports.facts() });
+  }
+
+  /** Asks the page for the keyboard focus; a slow answer is about its own moment. False without a page. */
+  hasFocus(): Promise<boolean> {
+    if (this.#post === undefined) return Promise.resolve(false);
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    this.#focusAsked = [...this.#focusAsked, resolve];
+    this.#post({ type: "ask-focus" });
+    return promise;
+  }
+
+  focusAnswered(hasFocus: boolean): void {
+    const [answered, ...rest] = this.#focusAsked;
+    this.#focusAsked = rest;
+    answered?.(hasFocus);
+  }
+
+  /** Sends a command; it stays queued until the panel has run it. */
+  command(command: PanelCommand): void {
+    const queued: QueuedCommand = { type: "command", id: randomUUID(), command };
+    this.#commands = [...this.#commands, queued];
+    this.#post?.(queued);
+  }
+
+  commandDone(id: string): void {
+    this.#commands = this.#commands.filter((queued) => queued.id !== id);
+  }
+
+  /** Reaches only a page that runs: it has asked, or asks anew when it comes back. */
+  post(message: Exclude<HostMessage, { type: "events" | "facts" | "ask-focus" | "command" }>): void {
+    this.#post?.(message);
   }
 
   /** Returns the session that it showed before. */
   show(session: ChatSession): ChatSession | undefined {
     const before = this.#shown;
     this.#shown = session;
-    this.connection.show(session.log);
+    if (this.#post !== undefined) {
+      before?.log.detach(this.#post);
+      session.log.attach(this.#post, "", 0);
+    }
+    this.#ports.sightChanged();
     return before;
+  }
+
+  /** Connects the page, which has all events below `next` of `epoch`. */
+  attach(post: (message: HostMessage) => void, epoch: string, next: number): void {
+    this.#pageGone();
+    this.#post = post;
+    this.sendFacts();
+    this.#shown?.log.attach(post, epoch, next);
+    for (const queued of this.#commands) post(queued);
+    this.#ports.sightChanged();
+  }
+
+  /** Disconnects a closed or hidden page. Events and commands are kept for the next one. */
+  detach(): void {
+    if (this.#post === undefined) return;
+    this.#shown?.log.detach(this.#post);
+    this.#post = undefined;
+    this.#pageGone();
+    this.#ports.sightChanged();
+  }
+
+  acknowledge(epoch: string, next: number): void {
+    this.#shown?.log.acknowledge(epoch, next);
+  }
+
+  #pageGone(): void {
+    while (this.#focusAsked.length > 0) this.focusAnswered(false);
   }
 }
 
@@ -117,7 +203,7 @@ export class Panels {
 
   /** True when the keyboard focus is in a panel, by the answer of its page: events of other editors may come late. */
   async haveFocus(): Promise<boolean> {
-    const answers = await Promise.all([...this.#all].map(({ connection }) => connection.hasFocus()));
+    const answers = await Promise.all([...this.#all].map((panel) => panel.hasFocus()));
     return answers.includes(true);
   }
 
@@ -129,7 +215,7 @@ export class Panels {
   removeTab(tab: ChatPanel): void {
     this.#all.delete(tab);
     if (this.#active === tab) this.#active = this.sideBar;
-    tab.connection.detach();
+    tab.detach();
   }
 
   /** The panel that shows the session, also while the user cannot see that panel. */
@@ -139,17 +225,17 @@ export class Panels {
 
   /** True while the user sees the session. */
   isInSight(session: SessionOfPanel | undefined): boolean {
-    return this.showing(session)?.connection.isVisible === true;
+    return this.showing(session)?.isVisible === true;
   }
 
   /** True while the user sees any panel, whose lines name what happens in other sessions. */
   get isAnyInSight(): boolean {
-    return [...this.#all].some(({ connection }) => connection.isVisible);
+    return [...this.#all].some(({ isVisible }) => isVisible);
   }
 
   setFacts(changed: Partial<WorkspaceFacts>): void {
     this.#facts = { ...this.#facts, ...changed };
-    for (const { connection } of this.#all) connection.sendFacts();
+    for (const panel of this.#all) panel.sendFacts();
   }
 
   /** Replaces the background processes of one session. */
@@ -165,12 +251,12 @@ export class Panels {
 
   /** Sends a command to the panel that the user used last. */
   command(command: PanelCommand): void {
-    this.#active.connection.command(command);
+    this.#active.command(command);
   }
 
   #create(place: ChatPanel["place"], reveal: Reveal): ChatPanel {
     const ports = { facts: () => this.#facts, sightChanged: () => this.#sightChanged.fire() };
-    const panel = new ChatPanel(place, new PanelConnection(ports), reveal);
+    const panel = new ChatPanel(place, reveal, ports);
     this.#all.add(panel);
     return panel;
   }

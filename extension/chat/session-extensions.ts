@@ -9,8 +9,7 @@ import {
 import { call } from "../../agent-core/protocol/method.ts";
 import type { ExtensionPlace } from "../../agent-core/protocol/panel-messages.ts";
 import type { AgentWorker } from "../agent/agent-worker.ts";
-import type { Services } from "../services.ts";
-import type { ChatPanel } from "./panels.ts";
+import type { ChatPanel, Panels } from "./panels.ts";
 
 /** First text of a file that does not exist yet. */
 const TEMPLATES: Partial<Record<ExtensionPlace, string>> = {
@@ -18,7 +17,7 @@ const TEMPLATES: Partial<Record<ExtensionPlace, string>> = {
   workspaceServers: '{\n  "mcpServers": {}\n}\n',
 };
 
-type Parts = Pick<Services, "worker" | "panels">;
+type Parts = { readonly worker: AgentWorker; readonly panels: Panels };
 
 /** Sends the list to the panels. */
 export async function refreshExtensions({ worker, panels }: Parts, panel: ChatPanel): Promise<void> {
@@ -30,7 +29,7 @@ export async function refreshExtensions({ worker, panels }: Parts, panel: ChatPa
 export async function actOnExtension({ worker }: Parts, panel: ChatPanel, act: Omit<HermesExtensionAct, "sessionId">) {
   const { id } = act;
   const acted = (message: string, isError: boolean): void =>
-    panel.connection.post({ type: "extension-acted", acted: { id, message, isError } });
+    panel.post({ type: "extension-acted", acted: { id, message, isError } });
   try {
     await panel.shown.open();
     const asked = { sessionId: panel.openSessionId, ...act };

@@ -176,7 +176,7 @@ export class SessionHistory implements vscode.Disposable {
     const isDeleted = await this.#change((agent) => agent.request(methods.agent.session.delete, { sessionId }));
     if (!isDeleted) return; // the session stays in its panel, and in the background
     this.#sessions.forget(sessionId);
-    showing?.connection.command({ kind: "replace-session" });
+    showing?.command({ kind: "replace-session" });
   }
 
   /** Sessions of this folder: the pinned ones, then the last used ones. */
@@ -330,7 +330,7 @@ export class SessionHistory implements vscode.Disposable {
   }
 
   #send(update: HistoryUpdate): void {
-    this.#panel.connection.post({ type: "history", update });
+    this.#panel.post({ type: "history", update });
   }
 
   #withProgress({ building: _, ...page }: HistoryPage): HistoryPage {

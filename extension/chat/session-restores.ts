@@ -83,7 +83,7 @@ export class SessionRestores {
     const hasConversation = this.#rewinds.delete(restoreId);
     if (hasConversation) this.#rewinds.set(undone.restoreId, prompt ?? null);
     // The restore put this text into the composer.
-    if (typeof prompt === "string") this.#panel.connection.command({ kind: "withdraw", text: prompt });
+    if (typeof prompt === "string") this.#panel.command({ kind: "withdraw", text: prompt });
     log.push(restoredEvent(undone, { isUndo: true, hasConversation }));
   }
 

@@ -158,7 +158,7 @@ export class Sessions {
   /** Shows the panel of the session. The side bar opens a session that no panel shows. */
   reveal(sessionId: string): void {
     const panel = this.panelOf(sessionId) ?? this.#panels.sideBar;
-    if (panel.place === "side-bar") panel.connection.command({ kind: "open-session", sessionId });
+    if (panel.place === "side-bar") panel.command({ kind: "open-session", sessionId });
     panel.reveal();
   }
 

@@ -19,5 +19,5 @@ export async function showPanel(
 ): Promise<void> {
   panels.active = panel;
   await panel.reveal();
-  panel.connection.command(command);
+  panel.command(command);
 }

@@ -15,24 +15,15 @@ import { call } from "../../agent-core/protocol/method.ts";
 import type { WorkspaceFacts } from "../../agent-core/protocol/panel-events.ts";
 import { sessionMethods } from "../../agent-core/protocol/sessions.ts";
 import type { AgentWorker } from "../agent/agent-worker.ts";
-import { pageHtml } from "../chat/panel-page.ts";
-import type { Panels } from "../chat/panels.ts";
-import { LEARNING_TAB } from "../commands/show-panel.ts";
-
-export type LearningParts = {
-  /** Folder of the page's bundle. */
-  readonly root: vscode.Uri;
-  readonly worker: AgentWorker;
-  readonly panels: Pick<Panels, "facts" | "setFacts">;
-  readonly log: vscode.LogOutputChannel;
-  readonly openSession: (sessionId: string) => unknown;
-  readonly openPlace: (place: vscode.Uri | "config") => unknown;
-};
+import { type PageParts, pageHtml } from "../chat/panel-page.ts";
+import { openPath } from "../chat/session-extensions.ts";
+import { LEARNING_TAB, showPanel } from "../commands/show-panel.ts";
 
 type Action = Exclude<LearningPageMessage, { type: "ready" }>;
 
 export class Learning implements vscode.WebviewPanelSerializer {
-  readonly #parts: LearningParts;
+  readonly #parts: PageParts;
+  readonly #worker: AgentWorker;
   #tab: vscode.WebviewPanel | undefined;
   /** Section to show when the page runs. */
   #section: LearningSection | undefined;
@@ -43,8 +34,9 @@ export class Learning implements vscode.WebviewPanelSerializer {
   /** Items of the line in the panels. */
   #newest: readonly string[] = [];
 
-  constructor(parts: LearningParts) {
+  constructor(parts: PageParts, worker: AgentWorker) {
     this.#parts = parts;
+    this.#worker = worker;
   }
 
   /** Opens the tab, or shows the open one. */
@@ -84,7 +76,7 @@ export class Learning implements vscode.WebviewPanelSerializer {
     const ids = this.#newest;
     this.#newest = [];
     try {
-      const agent = await this.#parts.worker.agent();
+      const agent = await this.#worker.agent();
       const outcomes = [];
       for (const id of ids) outcomes.push(await call(agent, learningMethods.act, { id, action: "undo" }));
       const { message } = outcomes.find(({ ok }) => !ok) ?? outcomes[0] ?? { message: "" };
@@ -127,7 +119,7 @@ export class Learning implements vscode.WebviewPanelSerializer {
   }
 
   async #read(): Promise<LearningData> {
-    const agent = await this.#parts.worker.agent();
+    const agent = await this.#worker.agent();
     const [state, { reports }, cron] = await Promise.all([
       call(agent, learningMethods.state, {}),
       call(agent, learningMethods.reports, {}),
@@ -175,7 +167,7 @@ export class Learning implements vscode.WebviewPanelSerializer {
   }
 
   async #act(action: Action): Promise<void> {
-    const { openSession, openPlace } = this.#parts;
+    const { panels } = this.#parts;
     switch (action.type) {
       case "act":
         return this.#report(action.id, (agent) =>
@@ -192,16 +184,16 @@ export class Learning implements vscode.WebviewPanelSerializer {
           call(agent, cronMethods.act, { job: action.id, action: action.action }),
         );
       case "open-session":
-        await openSession(action.sessionId);
+        await showPanel({ panels }, { kind: "open-session", sessionId: action.sessionId }, panels.sideBar);
         break;
       case "open-item": {
         const path = this.#data?.state.items.find(({ id }) => id === action.id)?.path;
-        if (path !== undefined) await openPlace(vscode.Uri.file(path));
+        if (path !== undefined) await openPath(vscode.Uri.file(path));
         break;
       }
       case "open-place":
-        if (action.place === "config") await openPlace("config");
-        else if (this.#data !== undefined) await openPlace(vscode.Uri.file(this.#data.state.folder));
+        if (action.place === "config") await vscode.commands.executeCommand("hermes.openConfig");
+        else if (this.#data !== undefined) await openPath(vscode.Uri.file(this.#data.state.folder));
         break;
       case "set-up-model":
         await vscode.commands.executeCommand("hermes.setUpModel");
@@ -214,7 +206,7 @@ export class Learning implements vscode.WebviewPanelSerializer {
     about: string,
     run: (agent: ClientContext) => Promise<{ readonly ok?: boolean; readonly message?: string }>,
   ): Promise<void> {
-    const { ok = true, message = "" } = await this.#parts.worker
+    const { ok = true, message = "" } = await this.#worker
       .agent()
       .then(run)
       .catch((error: unknown) => ({ ok: false, message: messageOf(error) }));

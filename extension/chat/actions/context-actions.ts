@@ -14,11 +14,10 @@ export function contextActions(
   panel: ChatPanel,
   webview: vscode.Webview,
 ) {
-  const { connection } = panel;
   const draggedUris = (texts: readonly string[]): vscode.Uri[] =>
     texts.map((text) => draggedUri(text, webview)).filter((uri) => uri !== undefined);
   const attach = ({ attachments, refused }: AttachedFiles): void => {
-    connection.command({ kind: "compose", attachments: [...attachments], refused: [...refused] });
+    panel.command({ kind: "compose", attachments: [...attachments], refused: [...refused] });
   };
   return {
     "context-show": async () => {
@@ -26,9 +25,9 @@ export function contextActions(
       if (sessionId === undefined || !agent.offers.hermes) return;
       const contents = agent.agent().then((client) => call(client, sessionMethods.context, { sessionId }));
       const context = await contents.catch((error: unknown) => ({ problem: messageOf(error) }));
-      connection.post({ type: "context", sessionId, context });
+      panel.post({ type: "context", sessionId, context });
     },
-    "mention-search": ({ id, query }) => mentions.search(connection, id, query),
+    "mention-search": ({ id, query }) => mentions.search(panel, id, query),
     "attach-dropped": async ({ uris }) => attach(await attachFiles(draggedUris(uris), { within: true })),
     "attach-pick": () =>
       withErrorMessage(vscode.l10n.t("The files cannot be attached"), async () => {

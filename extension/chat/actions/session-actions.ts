@@ -62,8 +62,8 @@ function conversationActions({ sessions, panels, panel, requests, restores, work
       const { sessionId } = panel.shown;
       if (sessionId === undefined) return;
       await withErrorMessage(vscode.l10n.t("The session cannot be forked"), async () => {
-        panel.connection.command({ kind: "open-session", sessionId: await sessions.fork(sessionId, position) });
-        panel.connection.command({ kind: "compose", text, attachments });
+        panel.command({ kind: "open-session", sessionId: await sessions.fork(sessionId, position) });
+        panel.command({ kind: "compose", text, attachments });
       });
     },
     earlier: ({ before, all }) => panel.shown.earlier.show(before, all === true),
@@ -119,7 +119,7 @@ function historyActions({ sessions, panel, history, worker, tabs }: Parts) {
     "session-delete": ({ sessionId }) => history.remove(sessionId),
     "session-fork": ({ sessionId }) =>
       withErrorMessage(vscode.l10n.t("The session cannot be forked"), async () => {
-        panel.connection.command({ kind: "open-session", sessionId: await sessions.fork(sessionId) });
+        panel.command({ kind: "open-session", sessionId: await sessions.fork(sessionId) });
       }),
     "session-export": ({ sessionId }) =>
       withErrorMessage(vscode.l10n.t("The session cannot be exported"), () => exportSession(worker, sessionId)),

@@ -1,23 +1,19 @@
 /** Messages of the panel about sub-agents: stop, steer, and the conversation of the sub-agent that is shown. */
-import type { ClientContext, SessionUpdate } from "@zed-industries/agent-client-protocol";
+import type { SessionUpdate } from "@zed-industries/agent-client-protocol";
 import * as vscode from "vscode";
 import { messageOf } from "../../../agent-core/platform/errors.ts";
 import { delegationMethods } from "../../../agent-core/protocol/delegation.ts";
 import { call } from "../../../agent-core/protocol/method.ts";
-import type { HostMessage, PanelEvent } from "../../../agent-core/protocol/panel-events.ts";
+import type { PanelEvent } from "../../../agent-core/protocol/panel-events.ts";
 import type { HermesEarlierPage } from "../../../agent-core/protocol/sessions.ts";
+import type { AgentWorker } from "../../agent/agent-worker.ts";
 import { withErrorMessage } from "../../notifications.ts";
 import type { Services } from "../../services.ts";
-import type { ChatSession } from "../chat-session.ts";
 import type { PanelActions } from "../panel-page.ts";
 import type { ChatPanel } from "../panels.ts";
 
 export function taskActions({ worker }: Pick<Services, "worker">, panel: ChatPanel) {
-  const conversation = new TaskConversation({
-    agent: () => worker.agent(),
-    shown: () => panel.shown,
-    post: (message) => panel.connection.post(message),
-  });
+  const conversation = new TaskConversation(worker, panel);
   return {
     "task-stop": ({ callId, taskId }) =>
       withErrorMessage(vscode.l10n.t("The task cannot be stopped"), async () => {
@@ -37,13 +33,6 @@ export function taskActions({ worker }: Pick<Services, "worker">, panel: ChatPan
 /** Minimum time between two refreshes, because each reads a page of the sub-agent's journal. Milliseconds. */
 const REFRESH_MS = 1_000;
 
-export type TaskConversationPorts = {
-  readonly agent: () => Promise<ClientContext>;
-  /** Session of the sub-agent's parent. */
-  readonly shown: () => Pick<ChatSession, "sessionId">;
-  readonly post: (message: Extract<HostMessage, { type: "task-events" }>) => void;
-};
-
 /** The one conversation that the panel shows. A replay gives a message the same update each time. */
 type Shown = {
   readonly child: string;
@@ -53,12 +42,15 @@ type Shown = {
   wantsRefresh: boolean;
 };
 
-export class TaskConversation {
-  readonly #ports: TaskConversationPorts;
+class TaskConversation {
+  readonly #worker: AgentWorker;
+  /** It shows the session of the sub-agent's parent. */
+  readonly #panel: ChatPanel;
   #shown: Shown | undefined;
 
-  constructor(ports: TaskConversationPorts) {
-    this.#ports = ports;
+  constructor(worker: AgentWorker, panel: ChatPanel) {
+    this.#worker = worker;
+    this.#panel = panel;
   }
 
   /** Sends the end of the conversation. */
@@ -121,14 +113,14 @@ export class TaskConversation {
   }
 
   async #page(child: string, before?: number): Promise<HermesEarlierPage> {
-    const { sessionId } = this.#ports.shown();
+    const { sessionId } = this.#panel.shown;
     if (sessionId === undefined) throw new Error(vscode.l10n.t("The session is not open."));
     const page = { sessionId, child, ...(before !== undefined && { before }) };
-    return call(await this.#ports.agent(), delegationMethods.transcript, page);
+    return call(await this.#worker.agent(), delegationMethods.transcript, page);
   }
 
   #post({ child }: Shown, events: readonly PanelEvent[], reset: boolean): void {
-    this.#ports.post({ type: "task-events", child, reset, events });
+    this.#panel.post({ type: "task-events", child, reset, events });
   }
 }
 

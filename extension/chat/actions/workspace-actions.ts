@@ -53,13 +53,12 @@ function reviewActions({ review, opener }: Services, panel: ChatPanel) {
 }
 
 function editorActions({ terminals, log }: Services, panel: ChatPanel) {
-  const { connection } = panel;
   return {
     "open-location": ({ type: _, path, ...place }) => showFile(uriIn(panel.shown, path), place),
     "show-terminal": ({ terminalId }) => terminals.show(terminalId),
     "open-link": ({ href }) => openLink(href, panel.shown.worktree.folder),
     "check-paths": async ({ paths }) =>
-      connection.post({
+      panel.post({
         type: "paths-checked",
         asked: paths,
         existing: await existingLinks(paths, panel.shown.worktree.folder),
@@ -131,7 +130,7 @@ async function sendAfter(panel: ChatPanel, message: Again, step: () => Promise<b
   const { shown: session } = panel;
   const isDone = await step();
   await panel.reveal();
-  panel.connection.command({ kind: "compose" });
+  panel.command({ kind: "compose" });
   if (!isDone || message === undefined) return;
   const { position, ...content } = message;
   if (position === undefined) session.prompt(content);

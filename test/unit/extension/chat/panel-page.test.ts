@@ -14,7 +14,7 @@ const { ChatView } = await import("../../../../extension/chat/chat-view.ts");
 function page(): string {
   const webview = { html: "", cspSource: "", onDidReceiveMessage: () => undefined, asWebviewUri: String };
   const parts = { root: "root", panels: {}, actionsOf: () => ({ actions: {} }), log: {} };
-  servePage(webview as never, { connection: {} } as never, parts as never);
+  servePage(webview as never, {} as never, parts as never);
   return webview.html;
 }
 
@@ -36,7 +36,7 @@ test("a page in another language holds its texts as data that no text can end", 
 test.each(["open", "none"] as const)("before its page is loaded, a view opens its session: folder %s", (folder) => {
   const open = vi.fn(() => Promise.resolve());
   const webview = { html: "", cspSource: "", onDidReceiveMessage: () => undefined, asWebviewUri: String };
-  const panels = { facts: { folder }, sideBar: { connection: {}, shown: { open } } };
+  const panels = { facts: { folder }, sideBar: { shown: { open } } };
   const parts = { root: "root", panels, actionsOf: () => ({ actions: {} }), log: {} };
   const counter = { onDidChange: () => undefined, jobsSeen: () => undefined };
   const view = { webview, onDidDispose: () => undefined, onDidChangeVisibility: () => undefined };
@@ -46,7 +46,7 @@ test.each(["open", "none"] as const)("before its page is loaded, a view opens it
 
 test("a view that was removed gets no badge, and counts as hidden", () => {
   const webview = { html: "", cspSource: "", onDidReceiveMessage: () => undefined, asWebviewUri: String };
-  const panels = { facts: { folder: "none" }, sideBar: { connection: { detach: () => undefined } } };
+  const panels = { facts: { folder: "none" }, sideBar: { detach: () => undefined } };
   const parts = { root: "root", panels, actionsOf: () => ({ actions: {} }), log: {} };
   const emit = { dispose: (): void => undefined, count: (_: object): void => undefined };
   const counter = { onDidChange: (listener: typeof emit.count) => Object.assign(emit, { count: listener }) };

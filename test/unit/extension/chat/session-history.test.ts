@@ -18,11 +18,11 @@ function list(answer: () => Promise<unknown>) {
   const commands: unknown[] = [];
   type Page = { readonly error?: string; readonly sessions: readonly { readonly state?: string }[] };
   const updates: { page?: Page }[] = [];
-  const connection = {
+  const panel = {
     command: (command: unknown) => commands.push(command),
     post: ({ update }: { update: { page?: Page } }) => updates.push(update),
+    shown: { sessionId: "s1" },
   };
-  const panel = { connection, shown: { sessionId: "s1" } };
   const forgotten: string[] = [];
   const sessions = { open: new Map([["s1", {}]]), panelOf: () => panel, forget: (id: string) => forgotten.push(id) };
   const worker = { agent: async () => ({ request: answer }) };

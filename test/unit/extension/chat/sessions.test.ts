@@ -136,7 +136,7 @@ function openTab(panels: Panels) {
   const seen: string[] = [];
   const tab = panels.addTab(() => seen.push("revealed"));
   const sent: HostMessage[] = [];
-  tab.connection.attach((message) => sent.push(message), "", 0);
+  tab.attach((message) => sent.push(message), "", 0);
   return { tab, sent, seen };
 }
 
@@ -212,7 +212,7 @@ test("a turn in a hidden tab is done until the user sees the tab, and its reques
   sessions.showNew(tab);
   await settled();
   tab.shown.prompt({ text: "go" });
-  tab.connection.detach();
+  tab.detach();
   sessions.setAsking(["s2"]);
   expect([sessions.stateOf(tab.shown), panels.isInSight(tab.shown)]).toEqual(["asks", false]);
   sessions.setAsking([]);
@@ -220,7 +220,7 @@ test("a turn in a hidden tab is done until the user sees the tab, and its reques
   agent.turns.get("s2")?.resolve({ stopReason: "end_turn" });
   await settled();
   expect(sessions.stateOf(tab.shown)).toBe("done");
-  tab.connection.attach(() => undefined, "", 0);
+  tab.attach(() => undefined, "", 0);
   expect([sessions.stateOf(tab.shown), panels.isInSight(tab.shown)]).toEqual([undefined, true]);
 });
 

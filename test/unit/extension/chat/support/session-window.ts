@@ -125,7 +125,7 @@ export function window(last?: string, running: readonly string[] = []) {
     },
   };
   const sent: HostMessage[] = [];
-  panels.sideBar.connection.attach((message) => sent.push(message), "", 0);
+  panels.sideBar.attach((message) => sent.push(message), "", 0);
   return { agent, made, places, panels, router, memory, sent, sessions: new Sessions(options, panels, router) };
 }
 
