@@ -76,7 +76,7 @@ export class EditorTabs implements vscode.WebviewPanelSerializer {
 
   #serve(webviewPanel: vscode.WebviewPanel): ChatPanel {
     const { panels } = this.#parts;
-    const panel = panels.addTab(() => webviewPanel.reveal());
+    const panel = panels.add("tab", () => webviewPanel.reveal());
     const tab = { panel, webviewPanel };
     this.#tabs.add(tab);
     const page = servePage(webviewPanel.webview, panel, this.#parts);

@@ -176,7 +176,7 @@ export class Panels {
   /** `revealSideBar` opens the side bar with the view. */
   constructor(isTrusted: boolean, revealSideBar: Reveal) {
     this.#facts = { ...INITIAL_FACTS, isTrusted };
-    this.sideBar = this.#create("side-bar", revealSideBar);
+    this.sideBar = this.add("side-bar", revealSideBar);
     this.#active = this.sideBar;
   }
 
@@ -205,10 +205,6 @@ export class Panels {
   async haveFocus(): Promise<boolean> {
     const answers = await Promise.all([...this.#all].map((panel) => panel.hasFocus()));
     return answers.includes(true);
-  }
-
-  addTab(reveal: Reveal): ChatPanel {
-    return this.#create("tab", reveal);
   }
 
   /** The tab was closed. */
@@ -254,7 +250,7 @@ export class Panels {
     this.#active.command(command);
   }
 
-  #create(place: ChatPanel["place"], reveal: Reveal): ChatPanel {
+  add(place: ChatPanel["place"], reveal: Reveal): ChatPanel {
     const ports = { facts: () => this.#facts, sightChanged: () => this.#sightChanged.fire() };
     const panel = new ChatPanel(place, reveal, ports);
     this.#all.add(panel);

@@ -27,24 +27,29 @@ export type GitRepository = {
   log(options: { readonly maxEntries: number }): Promise<readonly { readonly message: string }[]>;
 };
 
-type GitExtension = {
-  readonly enabled: boolean;
-  getAPI(version: 1): {
-    readonly repositories: readonly GitRepository[];
-    getRepository(uri: vscode.Uri): GitRepository | null;
-  };
+type GitApi = {
+  readonly state: "uninitialized" | "initialized";
+  readonly onDidChangeState: vscode.Event<unknown>;
+  readonly repositories: readonly GitRepository[];
+  getRepository(uri: vscode.Uri): GitRepository | null;
 };
+
+type GitExtension = { readonly enabled: boolean; getAPI(version: 1): GitApi };
+
+/** Undefined while VS Code's git extension is disabled. */
+export async function gitApi(): Promise<GitApi | undefined> {
+  const git = await vscode.extensions.getExtension<GitExtension>("vscode.git")?.activate();
+  return git?.enabled === true ? git.getAPI(1) : undefined;
+}
 
 /**
  * The repository of a Source Control view, else that of the active file, else the only one, else the user's choice.
  * Undefined when the user chose none. Rejects with an Error in one line when there is no repository.
  */
 export async function chooseRepository(view: unknown): Promise<GitRepository | undefined> {
-  const extension = vscode.extensions.getExtension<GitExtension>("vscode.git");
-  const git = await extension?.activate();
-  if (git?.enabled !== true)
+  const api = await gitApi();
+  if (api === undefined)
     throw new Error(vscode.l10n.t("VS Code's Git extension is disabled. Enable it and the setting git.enabled."));
-  const api = git.getAPI(1);
   const { repositories } = api;
   const place = rootOf(view) ?? vscode.window.activeTextEditor?.document.uri;
   const here = place && api.getRepository(place);
@@ -67,8 +72,7 @@ function rootOf(view: unknown): vscode.Uri | undefined {
 
 /** All open repositories; none while VS Code's git extension is disabled. */
 export async function openRepositories(): Promise<readonly GitRepository[]> {
-  const git = await vscode.extensions.getExtension<GitExtension>("vscode.git")?.activate();
-  return git?.enabled === true ? git.getAPI(1).repositories : [];
+  return (await gitApi())?.repositories ?? [];
 }
 
 /** Staged and other changes, and new files, of all repositories. Rejects with an Error in one line if there are none. */

@@ -1,6 +1,7 @@
 /** Files under review in VS Code's lists: our own view, the source control, and badges on files. */
 import * as vscode from "vscode";
 import type { Hunk } from "../../agent-core/platform/hunks.ts";
+import { gitApi } from "../commands/git-repository.ts";
 import { GONE_SCHEME, originalUri, PROPOSAL_SCHEME, type Review } from "./review.ts";
 
 export const REVIEW_VIEW = "hermes.edits";
@@ -104,23 +105,16 @@ export class ReviewSourceControl implements vscode.Disposable {
   }
 }
 
-type GitApi = { readonly state: "uninitialized" | "initialized"; readonly onDidChangeState: vscode.Event<unknown> };
-
 /** Settles when git has found its repositories: VS Code's status bar shows the branch of the first source control. */
 async function gitReady(): Promise<void> {
-  const git = vscode.extensions.getExtension<{ getAPI(version: 1): GitApi }>("vscode.git");
-  try {
-    const api = (await git?.activate())?.getAPI(1);
-    if (api?.state !== "uninitialized") return;
-    await new Promise<void>((resolve) => {
-      const subscription = api.onDidChangeState(() => {
-        subscription.dispose();
-        resolve();
-      });
+  const api = await gitApi().catch(() => undefined); // without git, ours is the first
+  if (api?.state !== "uninitialized") return;
+  await new Promise<void>((resolve) => {
+    const subscription = api.onDidChangeState(() => {
+      subscription.dispose();
+      resolve();
     });
-  } catch {
-    // `git.enabled` is off
-  }
+  });
 }
 
 /** A letter on every file under review, in the explorer and on its tab, until the result is disposed of. */

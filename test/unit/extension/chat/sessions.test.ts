@@ -134,7 +134,7 @@ test("a turn in the background leaves the panel alone, and an acknowledged resul
 /** A tab of the editor whose page runs. */
 function openTab(panels: Panels) {
   const seen: string[] = [];
-  const tab = panels.addTab(() => seen.push("revealed"));
+  const tab = panels.add("tab", () => seen.push("revealed"));
   const sent: HostMessage[] = [];
   tab.attach((message) => sent.push(message), "", 0);
   return { tab, sent, seen };
