@@ -20,7 +20,7 @@ import type { PageParts } from "./chat/panel-page.ts";
 import { Panels } from "./chat/panels.ts";
 import { refreshExtensions } from "./chat/session-extensions.ts";
 import { SessionHistory, SessionListChanges } from "./chat/session-history.ts";
-import { SessionRouter } from "./chat/sessions.ts";
+import type { Sessions } from "./chat/sessions.ts";
 import type { ClientServices } from "./client/client-services.ts";
 import { InlineEdits } from "./commands/inline-edits.ts";
 import { ReviewFindings } from "./commands/review-findings.ts";
@@ -46,14 +46,13 @@ export function buildServices(
 ): { services: Services; view: ChatView } {
   const log = vscode.window.createOutputChannel("Hermes", { log: true });
   const panels = panelsIn(log);
-  const router = new SessionRouter();
   const attention = new AttentionCounter();
   const { review, opener, editReview, diskEdits, checkpoints, onDidSettle } = buildReview(context, panels, log);
   const keys = new KeyStore(context);
   const [environment, lastModel] = [new AgentEnvironment(keys), new LastModel(context.globalState)];
   const sessionListChanges = new SessionListChanges();
-  const requests = buildRequests(panels, router, attention, () => sessions);
-  const terminals = terminalsIn(router);
+  const requests = buildRequests(panels, attention, () => sessions);
+  const terminals = terminalsIn(() => sessions);
   const skillProblems = new SkillProblems(() => void refreshExtensions(services, panels.active).catch(() => undefined));
   const client: ClientServices = {
     terminals,
@@ -62,7 +61,7 @@ export function buildServices(
     editReview,
     skillProblems,
     problems: new EditProblems(),
-    sessionUpdate: (notification) => router.update(notification),
+    sessionUpdate: (notification) => sessions.update(notification),
     sessionLists: sessionListChanges,
     learning: { changed: (change) => services.learning.changed(change) },
     jobFinished: (finished) => jobFinished(finished, services, { view, attention }),
@@ -71,7 +70,7 @@ export function buildServices(
   const agents = new Agents({ hermes: worker, services: client, log, ...agentStores(context) });
   const outputs = new TerminalOutputs(terminals);
   const findings = new ReviewFindings(editReview);
-  const ofSessions = { findings, panels, router, status, lastModel, diskEdits, agents, log, worker, outputs };
+  const ofSessions = { findings, panels, status, lastModel, diskEdits, agents, log, worker, outputs };
   const sessions = buildSessions(context, ofSessions);
   const history = new SessionHistory({ worker, agents }, panels.sideBar, sessions, sessionListChanges);
   const root = vscode.Uri.joinPath(context.extensionUri, "dist", "webview");
@@ -123,10 +122,10 @@ function agentStores(context: vscode.ExtensionContext): Pick<AgentsOptions, "sec
 }
 
 /** Terminals whose output goes to the log of their session. */
-function terminalsIn(router: SessionRouter): AgentTerminals {
+function terminalsIn(sessions: () => Sessions): AgentTerminals {
   return new AgentTerminals({
-    output: (sessionId, terminalId, text) => router.emit(sessionId, { kind: "terminal-output", terminalId, text }),
-    exit: (sessionId, terminalId, exit) => router.emit(sessionId, { kind: "terminal-exit", terminalId, ...exit }),
+    output: (sessionId, terminalId, text) => sessions().emit(sessionId, { kind: "terminal-output", terminalId, text }),
+    exit: (sessionId, terminalId, exit) => sessions().emit(sessionId, { kind: "terminal-exit", terminalId, ...exit }),
   });
 }
 

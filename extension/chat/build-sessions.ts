@@ -12,7 +12,7 @@ import type { Services } from "../services.ts";
 import { type AttentionCounter, notifyRequest, type StatusItem } from "../status-item.ts";
 import type { SessionPlace } from "./chat-session.ts";
 import type { Panels } from "./panels.ts";
-import { type SessionRouter, Sessions } from "./sessions.ts";
+import { Sessions } from "./sessions.ts";
 import { TurnWatch } from "./turn-watch.ts";
 
 /** Key of the window's memory for the session shown last. */
@@ -25,7 +25,6 @@ const RUNNING_KEY = "hermes.runningSessions";
 const EDITORS_KEY = "hermes.editors";
 
 type SessionParts = Pick<Services, "panels" | "lastModel" | "agents" | "log" | "worker" | "findings"> & {
-  readonly router: SessionRouter;
   readonly status: StatusItem;
   readonly diskEdits: DiskEdits;
   readonly outputs: TerminalOutputs;
@@ -33,7 +32,7 @@ type SessionParts = Pick<Services, "panels" | "lastModel" | "agents" | "log" | "
 
 export function buildSessions(
   context: vscode.ExtensionContext,
-  { panels, router, status, lastModel, diskEdits, agents, log, worker, outputs, findings }: SessionParts,
+  { panels, status, lastModel, diskEdits, agents, log, worker, outputs, findings }: SessionParts,
 ): Sessions {
   const servers = new EditorServers(context.globalStorageUri.fsPath);
   const reader = { texts: attachmentTexts(worker, outputs), isMissing };
@@ -41,7 +40,7 @@ export function buildSessions(
     log,
     now: () => performance.now(),
     notify: () => vscode.workspace.getConfiguration("hermes").get("notify", "hidden"),
-    isInSight: (sessionId) => panels.isInSight(router.find(sessionId)),
+    isInSight: (sessionId) => sessions.isInSight(sessionId),
     show: (sessionId, text) => {
       const answered = showInformation(text, vscode.l10n.t("Open"));
       void answered.then((chosen) => chosen !== undefined && sessions.reveal(sessionId));
@@ -73,7 +72,6 @@ export function buildSessions(
       editors: storedIn<Readonly<Record<string, string>>>(context, EDITORS_KEY),
     },
     panels,
-    router,
   );
   return sessions;
 }
@@ -114,14 +112,9 @@ export function storedIn<Value>({ workspaceState: memory }: vscode.ExtensionCont
 }
 
 /** Requests with cards in the panels, and notifications while no panel in sight shows them. */
-export function buildRequests(
-  panels: Panels,
-  router: SessionRouter,
-  attention: AttentionCounter,
-  sessions: () => Sessions,
-): Requests {
+export function buildRequests(panels: Panels, attention: AttentionCounter, sessions: () => Sessions): Requests {
   const requests = new Requests({
-    show: (sessionId, event) => router.emit(sessionId, event),
+    show: (sessionId, event) => sessions().emit(sessionId, event),
     changed: (sessionIds) => {
       attention.set({ requests: sessionIds.length });
       sessions().setAsking(sessionIds);

@@ -68,7 +68,7 @@ export type SessionPorts = {
   /** Called after the agent has opened a session. Other agents than Hermes give no facts about it. */
   readonly opened: (opened: HermesOpenedMeta | undefined) => void;
   /** Called when the session has an id and an empty log, after each opening. Another opening may give another id. */
-  readonly began: (session: ChatSession, previousId: string | undefined) => void;
+  readonly began: (session: ChatSession) => void;
   /** A turn started or ended, or options or the title have changed. */
   readonly changed: (session: ChatSession) => void;
   /** The session has edited these files; absolute paths. */
@@ -328,7 +328,6 @@ export class ChatSession {
 
   /** Starts the log again: the replay of the agent follows. */
   #begin(sessionId: string): void {
-    const previousId = this.#sessionId;
     this.#sessionId = sessionId;
     // After a restart of the agent this session is loaded again.
     this.#stored = { sessionId, isChosen: false };
@@ -339,7 +338,7 @@ export class ChatSession {
     const facts = { agentName, ...(!offers.hermes && { isForeign: true }), commands: [] };
     this.log.push({ kind: "session", sessionId, configOptions: this.#options.all, ...facts });
     this.log.push({ kind: "queue", prompts: this.#state.queue });
-    this.#ports.began(this, previousId);
+    this.#ports.began(this);
     this.#ports.changed(this);
   }
 

@@ -1,12 +1,11 @@
 /** The open sessions of the window, and the panel that shows each. A session is in one panel at most. */
-import type { SessionNotification, SessionUpdate } from "@zed-industries/agent-client-protocol";
+import type { SessionNotification } from "@zed-industries/agent-client-protocol";
 import * as vscode from "vscode";
 import { call } from "../../agent-core/protocol/method.ts";
 import type { PanelEvent, WorkspaceFacts } from "../../agent-core/protocol/panel-events.ts";
 import { forkMethod } from "../../agent-core/protocol/sessions.ts";
 import type { AgentConnection } from "../agent/agent-connection.ts";
 import { ChatSession, type SessionPorts, type StoredSession } from "./chat-session.ts";
-import type { EventLog } from "./event-log.ts";
 import type { ChatPanel, Panels } from "./panels.ts";
 import type { PromptContent } from "./prompt-queue.ts";
 
@@ -35,7 +34,6 @@ export type SessionActivity = WorkspaceFacts["background"][number]["state"];
 export class Sessions {
   readonly #options: SessionsOptions;
   readonly #panels: Panels;
-  readonly #router: SessionRouter;
   readonly #ports: SessionPorts;
   readonly #open = new Set<ChatSession>();
   /** Sessions that are being closed, by their ids. */
@@ -61,16 +59,15 @@ export class Sessions {
   /** A session in a panel has begun. */
   readonly onDidBegin = this.#began.event;
 
-  constructor(options: SessionsOptions, panels: Panels, router: SessionRouter) {
+  constructor(options: SessionsOptions, panels: Panels) {
     this.#options = options;
     this.#panels = panels;
-    this.#router = router;
     this.#ports = {
       ...options,
       // A turn that ends with its window is not a failure.
       observed: (session, event) => !this.#isFrozen && options.observed(session, event),
       compose: (session, content) => panels.showing(session)?.giveDraft(content),
-      began: (session, previousId) => this.#sessionBegan(session, previousId),
+      began: (session) => this.#sessionBegan(session),
       changed: (session) => this.#sessionChanged(session),
       edited: (session, paths) => this.#noteEditor(session, paths),
       stepped: () => this.#listed.fire(),
@@ -81,6 +78,21 @@ export class Sessions {
     const sessionId = options.lastShown.get();
     panels.sideBar.show(this.#create(sessionId === undefined ? undefined : { sessionId, isChosen: false }));
     panels.onDidChangeSight(() => this.#sightChanged());
+  }
+
+  /** Delivers an update of the agent to its session. */
+  update({ sessionId, update }: SessionNotification): void {
+    this.#begun(sessionId)?.receive(update);
+  }
+
+  /** Shows an event in its session. */
+  emit(sessionId: string, event: PanelEvent): void {
+    this.#begun(sessionId)?.log.push(event);
+  }
+
+  /** True while the user sees the session. */
+  isInSight(sessionId: string): boolean {
+    return this.#panels.isInSight(this.#begun(sessionId));
   }
 
   /** The session in the panel that the user used last. */
@@ -191,9 +203,7 @@ export class Sessions {
   /** Drops a session that was deleted. */
   forget(sessionId: string): void {
     for (const session of this.#open) {
-      if (session.targetId !== sessionId || this.#panels.showing(session) !== undefined) continue;
-      this.#open.delete(session);
-      this.#router.remove(sessionId, session);
+      if (session.targetId === sessionId && this.#panels.showing(session) === undefined) this.#open.delete(session);
     }
     this.#showStates();
   }
@@ -246,6 +256,11 @@ export class Sessions {
     const session = new ChatSession(this.#ports, this.#options.agentOf(stored?.sessionId), stored, ready);
     this.#open.add(session);
     return session;
+  }
+
+  /** Open session with this id. One that was loaded again beside an earlier one has taken its id. */
+  #begun(sessionId: string): ChatSession | undefined {
+    return [...this.#open].findLast((session) => session.sessionId === sessionId);
   }
 
   #find(sessionId: string | undefined): ChatSession | undefined {
@@ -317,11 +332,9 @@ export class Sessions {
     this.#options.editors.set(Object.fromEntries([...others, ...own].slice(-MAX_EDITORS)));
   }
 
-  #sessionBegan(session: ChatSession, previousId: string | undefined): void {
+  #sessionBegan(session: ChatSession): void {
     const { sessionId } = session;
     if (sessionId === undefined) return;
-    if (previousId !== undefined) this.#router.remove(previousId, session);
-    this.#router.add(sessionId, session);
     this.#panels.setFacts({ agent: { state: "ready" } });
     if (this.#interrupted.delete(sessionId)) session.log.push({ kind: "interrupted" });
     const panel = this.#panels.showing(session);
@@ -338,41 +351,11 @@ export class Sessions {
       this.#open.delete(session);
       this.#unseen.delete(session);
       if (sessionId !== undefined) {
-        this.#router.remove(sessionId, session);
         this.#panels.setProcesses({ sessionId, processes: [] });
         this.#panels.setExtensions({ sessionId, items: [] });
       }
     }
     closing?.resolve();
     this.#showStates();
-  }
-}
-
-export type RoutedSession = { readonly log: EventLog; receive(update: SessionUpdate): void };
-
-/** Delivers events and updates of the agent to the session that they belong to. */
-export class SessionRouter {
-  readonly #sessions = new Map<string, RoutedSession>();
-
-  add(sessionId: string, session: RoutedSession): void {
-    this.#sessions.set(sessionId, session);
-  }
-
-  /** Without effect when another session has taken this id. */
-  remove(sessionId: string, session: RoutedSession): void {
-    if (this.#sessions.get(sessionId) === session) this.#sessions.delete(sessionId);
-  }
-
-  /** Undefined for a session that is not open. */
-  find(sessionId: string): RoutedSession | undefined {
-    return this.#sessions.get(sessionId);
-  }
-
-  update({ sessionId, update }: SessionNotification): void {
-    this.#sessions.get(sessionId)?.receive(update);
-  }
-
-  emit(sessionId: string, event: PanelEvent): void {
-    this.#sessions.get(sessionId)?.log.push(event);
   }
 }

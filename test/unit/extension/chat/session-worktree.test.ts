@@ -31,11 +31,11 @@ test("the first message of a session begins in a worktree of its own, with the m
 });
 
 test("a message that the user did not type stays in the folder of the window, and so do those after it", async () => {
-  const { agent, made, router, sessions } = window();
+  const { agent, made, sessions } = window();
   agent.separate.add("/w");
   const session = sessions.startInBackground({ text: "Change it here" });
   await settled();
-  router.update({
+  sessions.update({
     sessionId: "s1",
     update: { sessionUpdate: "session_info_update", _meta: { hermes: { position: 0 } } },
   });

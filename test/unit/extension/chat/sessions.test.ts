@@ -5,7 +5,7 @@ import type { Panels } from "../../../../extension/chat/panels.ts";
 import { answer, settled, shown, window } from "./support/session-window.ts";
 
 test("updates of a session that is not shown reach its own log only", async () => {
-  const { agent, panels, router, sent, sessions } = window();
+  const { agent, panels, sent, sessions } = window();
   await sessions.shown.open();
   const first = sessions.shown;
   agent.busy.add("s1");
@@ -14,8 +14,8 @@ test("updates of a session that is not shown reach its own log only", async () =
   sessions.showNew(panels.sideBar);
   await settled();
   const count = sent.length;
-  router.update(answer("s1", "still here"));
-  router.emit("s1", { kind: "notice", severity: "info", text: "noticed" });
+  sessions.update(answer("s1", "still here"));
+  sessions.emit("s1", { kind: "notice", severity: "info", text: "noticed" });
   await settled();
   expect([sent.length, first.isRunning]).toEqual([count, true]);
   agent.turns.get("s1")?.resolve({ stopReason: "cancelled" });
@@ -141,7 +141,7 @@ function openTab(panels: Panels) {
 }
 
 test("the session of the side bar moves into a tab with its turn, and back when the tab returns it", async () => {
-  const { agent, memory, panels, router, sent, sessions } = window();
+  const { agent, memory, panels, sent, sessions } = window();
   await sessions.shown.open();
   const first = sessions.shown;
   first.prompt({ text: "go" });
@@ -149,14 +149,14 @@ test("the session of the side bar moves into a tab with its turn, and back when 
   const { tab, sent: toTab } = openTab(panels);
   sessions.moveToTab(tab);
   await settled();
-  router.update(answer("s1", "in the tab"));
+  sessions.update(answer("s1", "in the tab"));
   await settled();
   expect([tab.shown === first, panels.sideBar.shown.sessionId, memory.last]).toEqual([true, "s2", "s2"]);
   expect(shown(toTab).map(({ kind }) => kind)).toEqual(["session", "queue", "prompt", "update"]);
   expect(shown(sent).map(({ kind }) => kind)).toEqual(["session", "queue"]);
   sessions.moveToSideBar(tab);
   sessions.closeTab(tab);
-  router.update(answer("s1", "in the side bar"));
+  sessions.update(answer("s1", "in the side bar"));
   await settled();
   expect([panels.sideBar.shown === first, memory.last, agent.count("session/close", "s1")]).toEqual([true, "s1", 0]);
   expect(

@@ -6,7 +6,7 @@ import { onTestFinished } from "vitest";
 import type { HostMessage, PanelEvent } from "../../../../../agent-core/protocol/panel-events.ts";
 import { type AgentConnection, HERMES_OFFERS } from "../../../../../extension/agent/agent-connection.ts";
 import { Panels } from "../../../../../extension/chat/panels.ts";
-import { SessionRouter, Sessions, type SessionsOptions } from "../../../../../extension/chat/sessions.ts";
+import { Sessions, type SessionsOptions } from "../../../../../extension/chat/sessions.ts";
 
 // Several sessions of one window: the panel shows one of them, each has a log of its own.
 type Request = { readonly method: string; readonly sessionId: string | undefined };
@@ -79,7 +79,6 @@ function connectionTo(agent: FakeAgent): AgentConnection {
 export function window(last?: string, running: readonly string[] = []) {
   const agent = new FakeAgent();
   const panels = new Panels(true, () => undefined);
-  const router = new SessionRouter();
   const memory: { last: string | undefined; running: readonly string[] } = { last, running };
   const made: string[] = [];
   /** Folders of the worktrees that were made. */
@@ -126,7 +125,7 @@ export function window(last?: string, running: readonly string[] = []) {
   };
   const sent: HostMessage[] = [];
   panels.sideBar.attach((message) => sent.push(message), "", 0);
-  return { agent, made, places, panels, router, memory, sent, sessions: new Sessions(options, panels, router) };
+  return { agent, made, places, panels, memory, sent, sessions: new Sessions(options, panels) };
 }
 
 export const settled = async (): Promise<void> => {
