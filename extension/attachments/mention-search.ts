@@ -22,8 +22,8 @@ const LEAST_TEXT_QUERY = 3;
 
 /** Factors of the scores, by source. */
 const WEIGHTS = { place: 1.1, symbol: 0.9, session: 0.85 } as const;
-/** Score of a session with the text in a message: below good matches of names. */
-const TEXT_SCORE = 0.3;
+/** Score of a session with the text in a message: below every match of a title. */
+const TEXT_SCORE = 0.25;
 
 type Parts = { readonly panels: Panels; readonly worker: AgentWorker; readonly history: SessionHistory };
 
@@ -99,7 +99,7 @@ export class MentionSearch implements vscode.Disposable {
     const items = bestMentions(
       matches,
       matchItems(query, symbolItems, WEIGHTS.symbol),
-      distinctSessions([...matchItems(query, titles, WEIGHTS.session), ...said]),
+      distinct([...matchItems(query, titles, WEIGHTS.session), ...said]),
     );
     yield { items, isComplete: true };
   }
@@ -215,16 +215,6 @@ function selectionItems(query: string, suggested: readonly MentionItem[]): reado
   const isNamed = query.length >= LEAST_TEXT_QUERY && "selection".startsWith(query.toLowerCase());
   const lines = isNamed ? suggested.filter(({ attachment }) => attachment.kind === "lines") : [];
   return lines.map((item) => ({ item, score: WEIGHTS.place }));
-}
-
-/** A session once, with its title rather than its text. */
-function distinctSessions(found: readonly ScoredMention[]): readonly ScoredMention[] {
-  const ids = new Set<string>();
-  return found.filter(({ item: { attachment } }) => {
-    if (attachment.kind !== "session" || ids.has(attachment.sessionId)) return false;
-    ids.add(attachment.sessionId);
-    return true;
-  });
 }
 
 function fileItem({ root, path, isFolder, score, marks }: FileMatch): readonly ScoredMention[] {
