@@ -1,7 +1,7 @@
 /** The panel outside its views: wires the host's messages to the state, and owns the page and the draft. */
 import { effect, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import type { HermesExtensionAction } from "../agent-core/protocol/extensions.ts";
-import type { HostMessage, PanelCommand, PanelEvent } from "../agent-core/protocol/panel-events.ts";
+import type { HostMessage, PanelCommand } from "../agent-core/protocol/panel-events.ts";
 import type { PanelMessage } from "../agent-core/protocol/panel-messages.ts";
 import { attachFiles, attachFitting, MentionSearch } from "./attaching.ts";
 import { Channel } from "./channel.ts";
@@ -11,7 +11,7 @@ import { type Draft, emptyDraft, withText } from "./state/attachments.ts";
 import { seesPictures } from "./state/config.ts";
 import type { TaskRef } from "./state/delegation.ts";
 import { attentionKey, needingAttention } from "./state/extensions.ts";
-import { type LocalEvent, reduceAll } from "./state/reduce.ts";
+import { reduceAll, type StateEvent } from "./state/reduce.ts";
 import { emptyState, type PanelState, type Route, withoutSession } from "./state/state.ts";
 import type { SessionSearch } from "./state/workspace.ts";
 
@@ -111,16 +111,10 @@ export class Panel {
         this.post({ type: "has-focus", value: document.hasFocus() });
         break;
       case "facts":
-        this.store.apply([{ kind: "facts", facts: message.facts }]);
-        break;
       case "history":
-        this.store.apply([{ kind: "history", update: message.update }]);
-        break;
       case "context":
-        this.store.apply([{ kind: "context", sessionId: message.sessionId, context: message.context }]);
-        break;
       case "extension-acted":
-        this.store.apply([{ kind: "extension-acted", acted: message.acted }]);
+        this.store.apply([message]);
         break;
       case "mentions":
         this.mentions.receive(message);
@@ -356,7 +350,7 @@ export class PanelStore {
   }
 
   /** Applies events; `reset` drops the session of the state first. */
-  apply(events: readonly (PanelEvent | LocalEvent)[], reset = false): void {
+  apply(events: readonly StateEvent[], reset = false): void {
     const at = this.#options.now();
     this.#state = reduceAll(reset ? withoutSession(this.#state) : this.#state, events, at);
     if (this.#scheduled) return;

@@ -1,15 +1,9 @@
 /** The panel's behaviour as a pure reducer: the table has a handler for each kind of event. */
-import type {
-  ExtensionActed,
-  HistoryUpdate,
-  PanelEvent,
-  WorkspaceFacts,
-} from "../../agent-core/protocol/panel-events.ts";
-import type { HermesContext } from "../../agent-core/protocol/sessions.ts";
+import type { HostMessage, PanelEvent } from "../../agent-core/protocol/panel-events.ts";
 import { askForEarlier, failEarlier } from "./earlier.ts";
 import { endAct, seeExtensions, withAct } from "./extensions.ts";
 import { addRestored, previewRestore, rewindTo } from "./rewind.ts";
-import { announce, type ContextProblem, type PanelState, type Route, withoutSession } from "./state.ts";
+import { announce, type PanelState, type Route, withoutSession } from "./state.ts";
 import { toggleSummary } from "./summaries.ts";
 import { appendOutput, decideEdits, endTerminal } from "./tool-calls.ts";
 import { addEntry, asBatch } from "./transcript.ts";
@@ -17,20 +11,15 @@ import { addPermission, addQuestion, beginTurn, endPermission, endQuestion, endT
 import { addEarlierPage, applyUpdate } from "./updates.ts";
 import { changeRoute, changeSearch, type SessionSearch, updateFacts, updateHistory } from "./workspace.ts";
 
-/** Events outside a session's log: those of the panel itself, and the host's messages about the workspace. */
-export type LocalEvent =
-  | { readonly kind: "facts"; readonly facts: WorkspaceFacts }
-  | { readonly kind: "history"; readonly update: HistoryUpdate }
+/** Messages of the host that the state takes as they are. */
+type StateMessage = Extract<HostMessage, { readonly type: "facts" | "history" | "context" | "extension-acted" }>;
+
+/** Events of the panel itself. */
+type LocalEvent =
   | { readonly kind: "history-search"; readonly search: Partial<SessionSearch> }
-  | {
-      readonly kind: "context";
-      readonly sessionId: string;
-      readonly context: HermesContext | ContextProblem;
-    }
   | { readonly kind: "route"; readonly route: Partial<Route> }
   /** The panel asked for an action on an extension. */
   | { readonly kind: "extension-asked"; readonly id: string }
-  | { readonly kind: "extension-acted"; readonly acted: ExtensionActed }
   /** The user has seen these extensions in need of attention, by their `attentionKey`. */
   | { readonly kind: "extensions-seen"; readonly keys: readonly string[] }
   /** The panel asked for the messages before this position. */
@@ -40,11 +29,11 @@ export type LocalEvent =
   /** Shows or folds the messages under a summary. */
   | { readonly kind: "toggle-summary"; readonly key: string };
 
-export type StateEvent = PanelEvent | LocalEvent;
+export type StateEvent = PanelEvent | LocalEvent | StateMessage;
 type Handlers = {
-  readonly [K in StateEvent["kind"]]: (
+  readonly [K in (PanelEvent | LocalEvent)["kind"] | StateMessage["type"]]: (
     state: PanelState,
-    event: Extract<StateEvent, { kind: K }>,
+    event: Extract<StateEvent, { readonly kind: K } | { readonly type: K }>,
     at: number,
   ) => PanelState;
 };
@@ -107,8 +96,9 @@ const handlers: Handlers = {
 /** The state after `event`. Unknown events change nothing. `at`: clock, milliseconds. */
 export function reduce(state: PanelState, event: StateEvent, at: number): PanelState {
   // The type checks the table entry by entry; TypeScript cannot relate the key to its handler here.
-  const handle = Object.hasOwn(handlers, event.kind)
-    ? (handlers[event.kind] as (state: PanelState, event: StateEvent, at: number) => PanelState)
+  const name = "kind" in event ? event.kind : event.type;
+  const handle = Object.hasOwn(handlers, name)
+    ? (handlers[name] as (state: PanelState, event: StateEvent, at: number) => PanelState)
     : undefined;
   return handle ? handle(state, event, at) : state;
 }

@@ -15,7 +15,7 @@ const item = (name: string, state: HermesExtensionItem["state"]): HermesExtensio
   actions: [],
 });
 const items = (...all: readonly HermesExtensionItem[]): StateEvent => ({
-  kind: "facts",
+  type: "facts",
   facts: { ...emptyState.facts, extensions: [{ sessionId: "s", items: all }] },
 });
 const play = (...events: readonly StateEvent[]): PanelState =>
@@ -42,7 +42,7 @@ test("an action is shown as running, then with its outcome, which a screen reade
   const asked = play({ kind: "extension-asked", id: "mcp git" });
   expect(asked.extensionActs.get("mcp git")).toEqual({ isRunning: true });
   const acted = { id: "mcp git", message: "git was restarted.", isError: false };
-  const done = reduce(asked, { kind: "extension-acted", acted }, 0);
+  const done = reduce(asked, { type: "extension-acted", acted }, 0);
   expect(done.extensionActs.get("mcp git")).toEqual({ isRunning: false, text: "git was restarted.", isError: false });
   expect(done.announcement.text).toBe("git was restarted.");
 });

@@ -50,11 +50,11 @@ test("the setup page stays until a model is set up or the user sends a message",
   const setup = { offers: [], keys: [], keyPlace: "", canClose: false };
   const facts = { ...emptyState.facts, setup };
   const shown = play([
-    { kind: "facts", facts },
+    { type: "facts", facts },
     { kind: "route", route: { setup: true } },
   ]);
   expect(shown).toMatchObject({ route: { setup: true }, announcement: { text: "Choose which model answers" } });
-  expect(play([{ kind: "facts", facts: { ...facts, setup: null } }], shown).route.setup).toBe(false);
+  expect(play([{ type: "facts", facts: { ...facts, setup: null } }], shown).route.setup).toBe(false);
   expect(play([{ kind: "prompt", id: "p", text: "go" }], shown).route.setup).toBe(false);
 });
 

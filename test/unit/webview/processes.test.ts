@@ -11,7 +11,7 @@ const server: HermesProcess = { id: "p1", command: "npm run dev", startedAt: 0, 
 const play = (...events: readonly StateEvent[]): PanelState =>
   [sessionEvent("s"), ...events].reduce((state, event) => reduce(state, event, 0), emptyState);
 const processes = (...all: readonly HermesProcess[]): StateEvent => ({
-  kind: "facts",
+  type: "facts",
   facts: { ...emptyState.facts, processes: [{ sessionId: "s", processes: all }] },
 });
 
