@@ -53,8 +53,9 @@ export function followServices(
 
 /** Reports the life of the worker, and ends and reopens what depended on the one that ended. */
 function followWorker({ worker, panels, terminals, sessions }: Services): vscode.Disposable {
-  return worker.onDidChange(({ state, message }) => {
-    panels.setFacts({ agent: { state, ...(message !== undefined && { message }) } });
+  return worker.onDidChange((agent) => {
+    panels.setFacts({ agent });
+    const { state } = agent;
     if (state === "restarting" || state === "failed") {
       panels.setFacts({ processes: [], extensions: [] });
       void terminals.endAll();

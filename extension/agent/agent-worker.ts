@@ -3,7 +3,7 @@ import { Worker } from "node:worker_threads";
 import type { ClientConnection, ClientContext } from "@zed-industries/agent-client-protocol";
 import * as vscode from "vscode";
 import { messageOf } from "../../agent-core/platform/errors.ts";
-import type { AgentState } from "../../agent-core/protocol/panel-events.ts";
+import type { WorkspaceFacts } from "../../agent-core/protocol/panel-events.ts";
 import { endStream, portStream } from "../../agent-core/protocol/port-stream.ts";
 import type { ClientServices } from "../client/client-services.ts";
 import { type AgentConnection, HERMES_OFFERS } from "./agent-connection.ts";
@@ -29,7 +29,7 @@ export class AgentWorker implements AgentConnection, vscode.Disposable {
   readonly #services: ClientServices;
   readonly #environment: StartVariables;
   readonly #log: vscode.LogOutputChannel;
-  readonly #changed = new vscode.EventEmitter<{ readonly state: AgentState; readonly message?: string }>();
+  readonly #changed = new vscode.EventEmitter<WorkspaceFacts["agent"]>();
   readonly #deaths: number[] = [];
   #starting: Promise<Running> | undefined;
   /** The worker whose exit is a crash: not one that is being stopped. */

@@ -1,6 +1,7 @@
 /** Definitions of MCP servers as other programs write them: the public registry, VS Code, Claude, Cline and Cursor. */
 import * as z from "zod";
 import { parseJsonc } from "../../agent-core/platform/jsonc.ts";
+import type { HermesAddServer } from "../../agent-core/protocol/extensions.ts";
 
 /** A variable of the program, or a header of the address, that the user fills in. */
 export type ServerNeed = { readonly name: string; readonly about: string; readonly isSecret: boolean };
@@ -8,9 +9,7 @@ export type ServerNeed = { readonly name: string; readonly about: string; readon
 export type ServerDefinition = {
   readonly name: string;
   /** A program or an address, with values that need no question. */
-  readonly section:
-    | { readonly command: string; readonly args: readonly string[]; readonly env: Readonly<Record<string, string>> }
-    | { readonly url: string; readonly type?: "sse"; readonly headers: Readonly<Record<string, string>> };
+  readonly section: HermesAddServer["section"];
   readonly needs: readonly ServerNeed[];
 };
 
