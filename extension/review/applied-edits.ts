@@ -215,7 +215,7 @@ export class AppliedEdits implements Reviewable, vscode.Disposable {
     if (this.#texts.has(kept.path)) return; // the agent was faster
     if (present !== null) this.#set(afterForeignChange(kept, present));
     else if (kept.isGone) this.#set(kept);
-    else this.#store.remove(kept.path);
+    else this.#store.keep(kept.path, undefined);
   }
 
   /** False when another attempt may succeed. */
@@ -383,13 +383,13 @@ export class AppliedEdits implements Reviewable, vscode.Disposable {
       return;
     }
     this.#texts.set(text.path, text);
-    this.#store.save(text);
+    this.#store.keep(text.path, text);
     this.#changed.fire(text.path);
   }
 
   #forget(path: string): void {
     this.#texts.delete(path);
-    this.#store.remove(path);
+    this.#store.keep(path, undefined);
     this.#changed.fire(path);
   }
 }

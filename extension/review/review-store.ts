@@ -38,23 +38,16 @@ export class ReviewStore {
     return records.filter((record) => record !== undefined);
   }
 
-  save(text: ReviewedText): void {
-    this.#want(text.path, text);
-  }
-
-  remove(path: string): void {
-    this.#want(path, undefined);
+  /** Keeps a review; undefined removes its record. */
+  keep(path: string, text: ReviewedText | undefined): void {
+    if (this.#folder === undefined) return;
+    this.#wanted.set(path, text);
+    this.#writing ??= this.#writeWanted(this.#folder);
   }
 
   /** Resolves when all saved records are on the disk. */
   async flush(): Promise<void> {
     while (this.#writing !== undefined) await this.#writing;
-  }
-
-  #want(path: string, text: ReviewedText | undefined): void {
-    if (this.#folder === undefined) return;
-    this.#wanted.set(path, text);
-    this.#writing ??= this.#writeWanted(this.#folder);
   }
 
   /** Writes only the last of several states of a file in quick succession. */
