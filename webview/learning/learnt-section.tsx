@@ -1,4 +1,4 @@
-/** What was learnt: its items with a search and filters, and the learnt skills, each with its reasons, sessions and actions. */
+/** Learnt items with a search and filters, and the learnt skills, each with its reasons, sessions and actions. */
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { LearntAction, LearntItem } from "../../agent-core/protocol/learning.ts";
