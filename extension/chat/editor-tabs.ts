@@ -46,9 +46,9 @@ export class EditorTabs implements vscode.WebviewPanelSerializer {
     const tab = [...this.#tabs].find(({ webviewPanel }) => webviewPanel.active);
     if (tab === undefined) return;
     const draft = await tab.panel.takeDraft();
-    this.#sessions.moveToSideBar(tab.panel);
-    tab.webviewPanel.dispose();
     const { sideBar } = this.#parts.panels;
+    this.#sessions.show(sideBar, tab.panel.shown);
+    tab.webviewPanel.dispose();
     sideBar.reveal();
     if (draft !== undefined) sideBar.giveDraft(draft);
   }

@@ -105,7 +105,6 @@ export class Sessions {
   }
 
   showNew(panel: ChatPanel): void {
-    if (panel.place === "side-bar") this.#options.lastShown.set(undefined);
     this.show(panel, this.#create(undefined));
   }
 
@@ -141,20 +140,9 @@ export class Sessions {
    * new one and the reason.
    */
   showStored(panel: ChatPanel, sessionId: string): void {
-    const open = this.#find(sessionId);
-    const showing = this.#panels.showing(open);
-    if (showing !== undefined) {
-      if (showing !== panel) showing.reveal();
-      return;
-    }
-    const closing = this.#closing.get(sessionId);
-    if (panel.place === "side-bar") this.#options.lastShown.set(sessionId);
-    if (open === undefined || closing !== undefined) {
-      this.show(panel, this.#create({ sessionId, isChosen: true }, closing?.promise));
-    } else {
-      open.dispatch({ type: "return" });
-      this.show(panel, open);
-    }
+    const showing = this.panelOf(sessionId);
+    if (showing === undefined) this.show(panel, this.withoutPanel(sessionId));
+    else if (showing !== panel) showing.reveal();
   }
 
   /** Shows the earlier session in a tab that VS Code restored. If that session is lost or in another panel, shows a new one. */
@@ -179,13 +167,6 @@ export class Sessions {
     const { sideBar } = this.#panels;
     tab.show(sideBar.shown);
     this.showNew(sideBar);
-  }
-
-  /** Moves the session of a tab, which closes, into the side bar. */
-  moveToSideBar(tab: ChatPanel): void {
-    const { shown } = tab;
-    this.#options.lastShown.set(shown.targetId);
-    this.show(this.#panels.sideBar, shown);
   }
 
   /** The tab was closed. A running turn continues. */
@@ -267,7 +248,10 @@ export class Sessions {
     return sessionId === undefined ? undefined : [...this.#open].find(({ targetId }) => targetId === sessionId);
   }
 
+  /** After a reload of the window the side bar shows its session again. */
   show(panel: ChatPanel, session: ChatSession): void {
+    session.dispatch({ type: "return" });
+    if (panel.place === "side-bar") this.#options.lastShown.set(session.targetId);
     const before = panel.show(session);
     if (before !== undefined) this.leave(before);
     void session.open();

@@ -131,6 +131,17 @@ test("a turn in the background leaves the panel alone, and an acknowledged resul
   expect(events.at(-1)?.kind).toBe("turn-end");
 });
 
+test("a turn of the background that the side bar shows is there after a reload, and stays open when it ends", async () => {
+  const { agent, memory, panels, sessions } = window();
+  await sessions.shown.open();
+  const session = sessions.startInBackground({ text: "plan it" });
+  await settled();
+  sessions.show(panels.sideBar, session);
+  agent.turns.get("s2")?.resolve({ stopReason: "end_turn" });
+  await settled();
+  expect([memory.last, sessions.shown === session, agent.count("session/close", "s2")]).toEqual(["s2", true, 0]);
+});
+
 /** A tab of the editor whose page runs. */
 function openTab(panels: Panels) {
   const seen: string[] = [];
@@ -154,7 +165,7 @@ test("the session of the side bar moves into a tab with its turn, and back when 
   expect([tab.shown === first, panels.sideBar.shown.sessionId, memory.last]).toEqual([true, "s2", "s2"]);
   expect(shown(toTab).map(({ kind }) => kind)).toEqual(["session", "queue", "prompt", "update"]);
   expect(shown(sent).map(({ kind }) => kind)).toEqual(["session", "queue"]);
-  sessions.moveToSideBar(tab);
+  sessions.show(panels.sideBar, tab.shown);
   sessions.closeTab(tab);
   sessions.update(answer("s1", "in the side bar"));
   await settled();
