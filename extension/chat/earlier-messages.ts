@@ -2,7 +2,7 @@
 import type { ClientContext } from "@zed-industries/agent-client-protocol";
 import { messageOf } from "../../agent-core/platform/errors.ts";
 import { call } from "../../agent-core/protocol/method.ts";
-import { type HermesEarlierRequest, type HermesLoadMeta, sessionMethods } from "../../agent-core/protocol/sessions.ts";
+import { type HermesEarlierPage, type HermesLoadMeta, sessionMethods } from "../../agent-core/protocol/sessions.ts";
 import type { EventLog } from "./event-log.ts";
 
 /** Size of a page: more than a screen shows, and loaded at once. Messages, tool results included. */
@@ -43,22 +43,21 @@ export class EarlierMessages {
     const opening = this.#opening;
     this.#asked = before;
     const page = { sessionId: this.#sessionId, before, ...(!all && { messages: PAGE_MESSAGES }) };
-    const event = await this.#fetch(page);
+    const event = await earlierEvent(before, async () => call(await this.#agent(), sessionMethods.earlier, page));
     if (opening !== this.#opening) return;
     if (this.#asked === before) this.#asked = undefined;
     if (event.kind === "earlier-page")
       this.#given = all || this.#given === undefined ? undefined : this.#given + PAGE_MESSAGES;
     this.#log.push(event);
   }
+}
 
-  async #fetch(request: HermesEarlierRequest) {
-    const { before } = request;
-    try {
-      const agent = await this.#agent();
-      const { updates, earlier } = await call(agent, sessionMethods.earlier, request);
-      return { kind: "earlier-page", before, updates, earlier } as const;
-    } catch (error) {
-      return { kind: "earlier-failed", before, message: messageOf(error) } as const;
-    }
+/** The page before this position, or the reason why the panel cannot have it. */
+export async function earlierEvent(before: number, read: () => Promise<HermesEarlierPage>) {
+  try {
+    const { updates, earlier } = await read();
+    return { kind: "earlier-page", before, updates, earlier } as const;
+  } catch (error) {
+    return { kind: "earlier-failed", before, message: messageOf(error) } as const;
   }
 }

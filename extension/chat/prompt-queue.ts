@@ -59,14 +59,9 @@ export function steer(queue: PromptQueue, id: string): PromptQueue {
   return change(queue, "waiting", "steering", id);
 }
 
-/** The running turn did not take the message: it waits again. */
-export function unsteer(queue: PromptQueue, id: string): PromptQueue {
+/** No running turn takes the message any more: it waits again. `id`: default: all that were being sent. */
+export function unsteer(queue: PromptQueue, id?: string): PromptQueue {
   return change(queue, "steering", "waiting", id);
-}
-
-/** No running turn takes these messages any more: they wait again. */
-export function unsteerAll(queue: PromptQueue): PromptQueue {
-  return change(queue, "steering", "waiting");
 }
 
 /** The running turn took the oldest message that was steered into it. */

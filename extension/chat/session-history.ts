@@ -35,8 +35,8 @@ const MAX_OTHERS = 50;
 /** Time within which changes are shown together. Milliseconds. */
 const SETTLE_MS = 100;
 
-/** A page of sessions, and the cursor of the next one. */
-type ListPage = { readonly sessions: readonly HistoryItem[]; readonly cursor: string | undefined };
+/** A page of sessions, and the cursor of the next one. A search has more without one. */
+type ListPage = Pick<HistoryPage, "sessions" | "hasMore"> & { readonly cursor: string | undefined };
 
 /** A session of any folder. */
 export type ListedSession = HistoryItem & { readonly cwd: string; readonly branch: string | undefined };
@@ -129,12 +129,11 @@ export class SessionHistory implements vscode.Disposable {
     this.#underWay = request;
     try {
       const agent = await this.#worker.agent();
-      const next = await this.#list(agent, { cursor: this.#cursor });
+      const { cursor, ...next } = await this.#list(agent, { cursor: this.#cursor });
       if (request !== this.#requests || this.#page === undefined) return;
-      this.#cursor = next.cursor;
-      const hasMore = next.cursor !== undefined;
-      this.#page = { ...this.#page, sessions: [...this.#page.sessions, ...next.sessions], hasMore };
-      this.#send({ kind: "next", sessions: next.sessions, hasMore });
+      this.#cursor = cursor;
+      this.#page = { ...this.#page, ...next, sessions: [...this.#page.sessions, ...next.sessions] };
+      this.#send({ kind: "next", ...next });
     } catch (error) {
       if (request === this.#requests && this.#page) this.#show({ ...this.#page, error: messageOf(error) });
     } finally {
@@ -234,7 +233,7 @@ export class SessionHistory implements vscode.Disposable {
       .agent()
       .then((agent) => (query === "" ? this.#listUpTo(agent, count) : this.#find(agent, query, count)))
       .then(
-        ({ sessions, hasMore, cursor }) => ({ cursor, shown: { sessions, hasMore } }),
+        ({ cursor, ...shown }) => ({ cursor, shown }),
         (error: unknown) => ({ cursor: undefined, shown: { error: messageOf(error), hasMore: false } }),
       );
     if (this.#underWay === request) this.#underWay = undefined;
@@ -243,18 +242,17 @@ export class SessionHistory implements vscode.Disposable {
     this.#show({ ...withoutError(this.#page), ...result.shown, isLoading: false });
   }
 
-  async #listUpTo(agent: ClientContext, count: number): Promise<ListPage & { readonly hasMore: boolean }> {
+  async #listUpTo(agent: ClientContext, count: number): Promise<ListPage> {
     // Pinned sessions are few: their first page is all of them.
     const pinned = this.#page?.isArchive === true ? undefined : await this.#list(agent, { shelf: "pinned" });
     let listed = await this.#list(agent);
     while (listed.cursor !== undefined && listed.sessions.length < count) {
-      const { sessions, cursor } = await this.#list(agent, { cursor: listed.cursor });
-      listed = { sessions: [...listed.sessions, ...sessions], cursor };
+      const next = await this.#list(agent, { cursor: listed.cursor });
+      listed = { ...next, sessions: [...listed.sessions, ...next.sessions] };
     }
     const others = this.#page?.isArchive === true ? [] : await this.#listOthers();
     const byTime = [...listed.sessions, ...others].toSorted((left, right) => right.updatedAt - left.updatedAt);
-    const sessions = [...(pinned?.sessions ?? []), ...byTime];
-    return { ...listed, sessions, hasMore: listed.cursor !== undefined };
+    return { ...listed, sessions: [...(pinned?.sessions ?? []), ...byTime] };
   }
 
   /** Sessions of the other agents that run; one that fails to list them has none. */
@@ -282,10 +280,10 @@ export class SessionHistory implements vscode.Disposable {
       ...(cursor !== undefined && { cursor }),
       _meta: { hermes },
     });
-    return { sessions: sessions.map(this.#items()), cursor: nextCursor ?? undefined };
+    return { sessions: sessions.map(this.#items()), cursor: nextCursor ?? undefined, hasMore: nextCursor != null };
   }
 
-  async #find(agent: ClientContext, query: string, count: number): Promise<ListPage & { readonly hasMore: boolean }> {
+  async #find(agent: ClientContext, query: string, count: number): Promise<ListPage> {
     const limit = Math.min(MAX_HITS, Math.max(HITS, count));
     const inFolder = this.#page?.everywhere === false && { cwd: currentFolder(), worktrees: true };
     const { hits } = await call(agent, sessionMethods.search, { query, limit, ...inFolder });

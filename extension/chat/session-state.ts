@@ -3,6 +3,7 @@ import type { SessionUpdate, StopReason } from "@zed-industries/agent-client-pro
 import * as vscode from "vscode";
 import { attachmentOf } from "../../agent-core/protocol/attachments.ts";
 import type { PanelEvent } from "../../agent-core/protocol/panel-events.ts";
+import type { PanelMessage } from "../../agent-core/protocol/panel-messages.ts";
 import { updateMeta } from "../../agent-core/protocol/update-meta.ts";
 import * as queue from "./prompt-queue.ts";
 
@@ -47,6 +48,8 @@ export type Failure = {
 };
 
 export type SessionEvent =
+  /** The user stops the turn, or changes the queue. */
+  | Extract<PanelMessage, { type: "cancel" | `queue-${string}` }>
   | { readonly type: "open" }
   | {
       readonly type: "opened";
@@ -59,15 +62,11 @@ export type SessionEvent =
   | ({ readonly type: "prompt"; readonly id: string; readonly now?: boolean } & queue.PromptContent)
   | { readonly type: "turn-ended"; readonly stopReason: StopReason }
   | ({ readonly type: "turn-failed" } & Failure)
-  | { readonly type: "cancel" }
   /** `now`: the start of the turn takes long. Otherwise the log starts again. */
   | { readonly type: "show-start"; readonly now: boolean }
   | ({ readonly type: "resend" } & Resend)
   | ({ readonly type: "rewound"; readonly id: string } & Resend)
   | ({ readonly type: "rewind-failed"; readonly message: string } & Resend)
-  | { readonly type: "queue-hold" | "queue-remove" | "queue-send" | "queue-interrupt"; readonly id: string }
-  | ({ readonly type: "queue-edit"; readonly id: string } & queue.PromptContent)
-  | { readonly type: "queue-move"; readonly id: string; readonly to: number }
   | { readonly type: "queue-release" }
   | { readonly type: "steer-failed"; readonly id: string; readonly message: string }
   | { readonly type: "update"; readonly update: SessionUpdate }
@@ -128,7 +127,7 @@ const handlers: Handlers = {
   "agent-restarted": (state) => {
     if (state.isInBackground && isIdle(state)) return [{ ...state, phase: "closed" }, [{ type: "close" }]];
     // The session continues from its journal.
-    return open({ ...state, queue: queue.unsteerAll(state.queue) });
+    return open({ ...state, queue: queue.unsteer(state.queue) });
   },
   "agent-ended": (state) => [state.phase === "open" ? { ...state, phase: "closed" } : state, []],
   "show-start": (state, { now }) => showStart(state, now),

@@ -9,6 +9,7 @@ import type { HermesEarlierPage } from "../../../agent-core/protocol/sessions.ts
 import type { AgentWorker } from "../../agent/agent-worker.ts";
 import { withErrorMessage } from "../../notifications.ts";
 import type { Services } from "../../services.ts";
+import { earlierEvent } from "../earlier-messages.ts";
 import type { PanelActions } from "../panel-page.ts";
 import type { ChatPanel } from "../panels.ts";
 
@@ -78,12 +79,8 @@ class TaskConversation {
   async earlier(child: string, before: number): Promise<void> {
     const shown = this.#shown;
     if (shown?.child !== child) return;
-    try {
-      const { updates, earlier } = await this.#page(child, before);
-      if (shown === this.#shown) this.#post(shown, [{ kind: "earlier-page", before, updates, earlier }], false);
-    } catch (error) {
-      this.#post(shown, [{ kind: "earlier-failed", before, message: messageOf(error) }], false);
-    }
+    const event = await earlierEvent(before, () => this.#page(child, before));
+    if (shown === this.#shown) this.#post(shown, [event], false);
   }
 
   #pause(shown: Shown): void {

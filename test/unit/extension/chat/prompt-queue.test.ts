@@ -51,7 +51,7 @@ describe("the queue of messages sent while a turn runs", () => {
   test("takes back what the turn did not take", () => {
     const one = queue.unsteer(queue.steer(three, "2"), "2");
     expect(one.map(({ state }) => state)).toEqual(["waiting", "waiting", "waiting"]);
-    const several = queue.unsteerAll(queue.hold(queue.steer(one, "3"), "1"));
+    const several = queue.unsteer(queue.hold(queue.steer(one, "3"), "1"));
     expect(several.map(({ state }) => state)).toEqual(["editing", "waiting", "waiting"]);
   });
 
