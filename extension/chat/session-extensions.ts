@@ -52,8 +52,7 @@ export async function openPlace({ worker }: Parts, panel: ChatPanel, place: Exte
   const uri = vscode.Uri.file(await pathOf(worker, panel, place));
   const template = TEMPLATES[place];
   if (template === undefined) await vscode.workspace.fs.createDirectory(uri);
-  else if ((await stat(uri)) === undefined) return openNew(uri, template);
-  await openPath(uri);
+  await openPath(uri, template);
 }
 
 async function pathOf(worker: AgentWorker, panel: ChatPanel, place: ExtensionPlace): Promise<string> {
@@ -82,10 +81,14 @@ async function openNew(uri: vscode.Uri, text: string): Promise<void> {
   if (document.getText() === "") await editor.edit((edit) => edit.insert(new vscode.Position(0, 0), text));
 }
 
-/** Opens a file or shows a folder. Only a desktop window on this machine can show a folder; others let the user choose a file of it. */
-export async function openPath(uri: vscode.Uri): Promise<void> {
-  const isFolder = (await stat(uri))?.type === vscode.FileType.Directory;
-  if (!isFolder) {
+/**
+ * Opens a file, a missing one with a first text, or shows a folder. Only a desktop window on this machine can show a folder;
+ * others let the user choose a file of it.
+ */
+export async function openPath(uri: vscode.Uri, template?: string): Promise<void> {
+  const type = (await stat(uri))?.type;
+  if (type === undefined && template !== undefined) return openNew(uri, template);
+  if (type !== vscode.FileType.Directory) {
     await vscode.window.showTextDocument(uri, { preview: true });
     return;
   }

@@ -3,6 +3,7 @@ import * as vscode from "vscode";
 import { type HermesMemory, memoryMethods } from "../../agent-core/protocol/memory.ts";
 import { call } from "../../agent-core/protocol/method.ts";
 import type { AgentWorker } from "../agent/agent-worker.ts";
+import { openPath } from "../chat/session-extensions.ts";
 import { withErrorMessage } from "../notifications.ts";
 
 type MemoryFile = HermesMemory["files"][number];
@@ -13,14 +14,7 @@ const DIVIDER = /^§[ \t]*$/;
 export function openMemory(worker: AgentWorker, target: MemoryFile["target"]): Promise<void> {
   return withErrorMessage(vscode.l10n.t("The memory cannot be opened"), async () => {
     const path = (await filesOf(worker)).find((file) => file.target === target)?.path;
-    if (path === undefined) return;
-    const uri = vscode.Uri.file(path);
-    const exists = await vscode.workspace.fs.stat(uri).then(
-      () => true,
-      () => false,
-    );
-    // VS Code stores a new file here when the user saves it.
-    await vscode.window.showTextDocument(exists ? uri : uri.with({ scheme: "untitled" }));
+    if (path !== undefined) await openPath(vscode.Uri.file(path), "");
   });
 }
 
