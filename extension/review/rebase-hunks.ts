@@ -86,7 +86,7 @@ function placeOf(spans: readonly Span[], { oldStart: start, oldEnd: end }: Span)
     }
     if (end <= span.newStart) break;
     if (start < span.newEnd) return undefined;
-    shift += span.oldEnd - span.oldStart - (span.newEnd - span.newStart);
+    shift -= grownBy([span]);
   }
   return start + shift;
 }
@@ -114,9 +114,8 @@ function shiftedBy(changes: readonly Span[], left: ReadonlySet<Span>): readonly 
   let shift = 0;
   const shifted: Span[] = [];
   for (const change of changes) {
-    const { oldStart, oldEnd, newStart, newEnd } = change;
-    if (left.has(change)) shifted.push({ ...change, oldStart: oldStart + shift, oldEnd: oldEnd + shift });
-    else shift += newEnd - newStart - (oldEnd - oldStart);
+    if (left.has(change)) shifted.push(moveBy(change, shift, 0));
+    else shift += grownBy([change]);
   }
   return shifted;
 }
@@ -201,12 +200,8 @@ function spansBetween(old: Lines, fresh: Lines): readonly Span[] {
 /** Differences within a span. */
 function refined(span: Span, old: Lines, fresh: Lines): readonly Span[] {
   const { oldStart, oldEnd, newStart, newEnd } = span;
-  return spansBetween(old.slice(oldStart, oldEnd), fresh.slice(newStart, newEnd)).map((inner) => ({
-    oldStart: oldStart + inner.oldStart,
-    oldEnd: oldStart + inner.oldEnd,
-    newStart: newStart + inner.newStart,
-    newEnd: newStart + inner.newEnd,
-  }));
+  const inner = spansBetween(old.slice(oldStart, oldEnd), fresh.slice(newStart, newEnd));
+  return inner.map((one) => moveBy(one, oldStart, newStart));
 }
 
 function joined(spans: readonly Span[]): readonly Span[] {
