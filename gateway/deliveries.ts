@@ -6,12 +6,11 @@ import { watch } from "node:fs";
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { deliveriesFolder, deliverySchema } from "../agent-core/config/deliveries.ts";
-import type { Clock } from "../agent-core/platform/clock.ts";
 import { parseJson } from "../agent-core/platform/json.ts";
 import { makeFolder } from "../agent-core/platform/make-folder.ts";
-import type { GatewayJournal } from "./journal.ts";
-import type { Outbox, Place } from "./outbox/outbox.ts";
-import type { PlatformSettings } from "./settings.ts";
+import type { ChatPorts } from "./chats/chat-session.ts";
+import type { Place } from "./outbox/outbox.ts";
+import type { GatewaySettings } from "./settings.ts";
 
 /** Time between two looks: not every file system reports changes. Milliseconds. */
 const LOOK_MS = 10_000;
@@ -22,14 +21,8 @@ export function targetIn(text: string): { readonly platform: string; readonly ch
   return at < 0 ? { platform: text, chat: undefined } : { platform: text.slice(0, at), chat: text.slice(at + 1) };
 }
 
-export type DeliveriesOptions = {
-  readonly home: string;
-  readonly journal: GatewayJournal;
-  readonly outbox: Outbox;
-  readonly clock: Clock;
-  readonly platforms: readonly PlatformSettings[];
-  readonly log: (line: string) => void;
-};
+export type DeliveriesOptions = Pick<ChatPorts, "journal" | "outbox" | "clock" | "log"> &
+  Pick<GatewaySettings, "home" | "platforms">;
 
 export class Deliveries {
   readonly #options: DeliveriesOptions;

@@ -34,13 +34,8 @@ export type GatewayOptions = {
 };
 
 export class Gateway {
-  readonly outbox: Outbox;
   readonly #options: GatewayOptions;
-  readonly #workspace: string;
-  readonly #journal: GatewayJournal;
   readonly #pairing: Pairing;
-  readonly #agent: AgentLink;
-  readonly #questions: Questions;
   readonly #deliveries: Deliveries;
   readonly #links = new Map<string, AdapterLink>();
   readonly #chats = new Map<string, ChatSession>();
@@ -53,24 +48,17 @@ export class Gateway {
   constructor(options: GatewayOptions) {
     const { settings, service, clock, log } = options;
     this.#options = options;
-    this.#workspace = workspaceOf(settings);
-    this.#journal = new GatewayJournal(settings.folder);
-    this.#pairing = new Pairing(settings.folder, clock);
-    this.#agent = new AgentLink(service);
+    const { display, reset, folder } = settings;
+    const workspace = workspaceOf(settings);
+    const journal = new GatewayJournal(folder);
+    this.#pairing = new Pairing(folder, clock);
+    const agent = new AgentLink(service);
     const senderOf = (platform: string) => this.#links.get(platform)?.sender;
-    this.outbox = new Outbox({ journal: this.#journal, clock, senderOf, readFile: readRegularFile, log });
-    this.#questions = new Questions(this.outbox, clock);
-    const { display, reset } = settings;
-    const [journal, agent, outbox, questions, workspace] = [
-      this.#journal,
-      this.#agent,
-      this.outbox,
-      this.#questions,
-      this.#workspace,
-    ];
+    const outbox = new Outbox({ journal, clock, senderOf, readFile: readRegularFile, log });
+    const questions = new Questions(outbox, clock);
     this.#ports = { journal, agent, outbox, questions, workspace, clock, display, reset, log };
     this.#deliveries = new Deliveries({ ...this.#ports, home: settings.home, platforms: settings.platforms });
-    this.#left = [...this.#journal.events.values()];
+    this.#left = [...journal.events.values()];
     for (const platform of settings.platforms) this.#connect(platform);
   }
 
@@ -85,11 +73,11 @@ export class Gateway {
     const over = AbortSignal.timeout(drainMs);
     await this.#deliveries.dispose();
     await Promise.all([...this.#chats.values()].map((chat) => chat.dispose(over)));
-    await this.outbox.drained(over);
-    await this.outbox.dispose();
+    await this.#ports.outbox.drained(over);
+    await this.#ports.outbox.dispose();
     await Promise.all([...this.#links.values()].map((link) => link.stop()));
-    await this.#agent.dispose();
-    this.#journal.close();
+    await this.#ports.agent.dispose();
+    this.#ports.journal.close();
   }
 
   #connect(platform: PlatformSettings): void {
@@ -100,8 +88,8 @@ export class Gateway {
       clock,
       log,
       receives: true,
-      saved: () => this.#journal.states.get(name),
-      onSave: (state) => this.#journal.keepState(name, state),
+      saved: () => this.#ports.journal.states.get(name),
+      onSave: (state) => this.#ports.journal.keepState(name, state),
       onEvent: (event) => this.#receive(platform, event),
       onState: (state) => {
         if (state.kind === "connected") this.#connected(name);
@@ -113,7 +101,7 @@ export class Gateway {
   }
 
   #connected(name: string): void {
-    this.outbox.wake(name);
+    this.#ports.outbox.wake(name);
     const left = this.#left.filter(({ platform }) => platform === name);
     this.#left = this.#left.filter(({ platform }) => platform !== name);
     for (const event of left) this.#handle(event);
@@ -122,7 +110,7 @@ export class Gateway {
   /** Stores an event before the platform may forget it. */
   #receive(platform: PlatformSettings, event: Incoming): void {
     if (this.#isEnding) throw new Error("the gateway ends");
-    const stored = this.#journal.add(platform.name, this.#keyOf(platform, event), event);
+    const stored = this.#ports.journal.add(platform.name, this.#keyOf(platform, event), event);
     if (stored !== undefined) this.#handle(stored);
   }
 
@@ -135,22 +123,22 @@ export class Gateway {
     const platform = this.#options.settings.platforms.find(({ name }) => name === stored.platform);
     const { event } = stored;
     if (platform === undefined) {
-      this.#journal.end([stored.id]);
+      this.#ports.journal.end([stored.id]);
       return;
     }
     const handled =
       event.kind === "press" ? this.#press(platform, stored, event) : this.#message(platform, stored, event);
     handled.catch((error: unknown) => {
       this.#options.log(`${platform.name}: a message could not be handled: ${messageOf(error)}`);
-      this.#journal.end([stored.id]);
+      this.#ports.journal.end([stored.id]);
     });
   }
 
   async #press(platform: PlatformSettings, { id }: OpenEvent, press: Press): Promise<void> {
-    this.#journal.end([id]);
+    this.#ports.journal.end([id]);
     const rank = rankOf(platform, press.user, this.#pairing);
     if (rank === "stranger") return;
-    const problem = this.#questions.press(press, isNamedAdmin(platform, press.user));
+    const problem = this.#ports.questions.press(press, isNamedAdmin(platform, press.user));
     if (problem !== undefined) this.#options.log(`${platform.name}: a button was refused`);
   }
 
@@ -159,30 +147,30 @@ export class Gateway {
     const admission = admit(platform, message, this.#pairing);
     const place = { platform: platform.name, chat: message.chat, isGroup: message.chatKind === "group" };
     if (admission !== "take") {
-      this.#journal.end([stored.id]);
-      if (admission !== "ignore") void this.outbox.say(place, pairingText(platform.name, admission.code));
+      this.#ports.journal.end([stored.id]);
+      if (admission !== "ignore") void this.#ports.outbox.say(place, pairingText(platform.name, admission.code));
       return;
     }
     const chat = this.#chatOf(platform, stored, message);
     if (stored.runs === 0 && clock.now() - message.at > STALE_MS) {
-      this.#journal.end([stored.id]);
+      this.#ports.journal.end([stored.id]);
       return chat.say(
         "I was away when you wrote, and did nothing about that message. Send it again if it still matters.",
       );
     }
     const rank = rankOf(platform, message.user, this.#pairing);
     const answersForOthers = isNamedAdmin(platform, message.user);
-    const call = { message, rank, chat, answersForOthers, agent: this.#agent, questions: this.#questions };
+    const call = { message, rank, chat, answersForOthers, agent: this.#ports.agent, questions: this.#ports.questions };
     const command = commandIn(message.text);
     if (command !== undefined && !mayCommand(platform, rank, command.name)) {
-      this.#journal.end([stored.id]);
+      this.#ports.journal.end([stored.id]);
       return chat.say(`\`/${command.name}\` is for admins.`);
     }
     const { name = "", argument = "" } = command ?? {};
-    const setHome = (): void => this.#journal.keepState(`home ${platform.name}`, message.chat);
+    const setHome = (): void => this.#ports.journal.keepState(`home ${platform.name}`, message.chat);
     const isDone =
       command === undefined ? answerWithText(call) : await runCommand(name, { ...call, argument, setHome });
-    if (isDone) return this.#journal.end([stored.id]);
+    if (isDone) return this.#ports.journal.end([stored.id]);
     chat.take(stored);
     await this.#closeIdle();
   }
@@ -190,7 +178,7 @@ export class Gateway {
   #chatOf(platform: PlatformSettings, { chat: key }: OpenEvent, message: IncomingMessage): ChatSession {
     const known = this.#chats.get(key);
     if (known !== undefined) return known;
-    const record: ChatRecord = this.#journal.chats.get(key) ?? {
+    const record: ChatRecord = this.#ports.journal.chats.get(key) ?? {
       key,
       platform: platform.name,
       chat: message.chat,

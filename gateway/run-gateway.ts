@@ -3,13 +3,11 @@ import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import * as z from "zod";
 import { readJsonFile, writeJsonFile } from "../agent-core/config/home-file.ts";
-import type { AgentService } from "../agent-core/entry/local-agent.ts";
-import type { Clock } from "../agent-core/platform/clock.ts";
 import { messageOf, UsageError } from "../agent-core/platform/errors.ts";
 import { acquireLock, type FileLock, lockHolder } from "../agent-core/platform/locks/file-lock.ts";
 import { makeFolder } from "../agent-core/platform/make-folder.ts";
 import type { LinkState } from "./adapters/adapter-link.ts";
-import { Gateway } from "./gateway.ts";
+import { Gateway, type GatewayOptions } from "./gateway.ts";
 import { type GatewaySettings, gatewayFolder, type PlatformSettings } from "./settings.ts";
 
 const statusSchema = z.object({
@@ -20,13 +18,7 @@ const statusSchema = z.object({
 });
 type Status = z.infer<typeof statusSchema>;
 
-export type RunOptions = {
-  readonly settings: GatewaySettings;
-  readonly service: AgentService;
-  readonly clock: Clock;
-  readonly log: (line: string) => void;
-  readonly signal: AbortSignal;
-};
+export type RunOptions = Omit<GatewayOptions, "onState"> & { readonly signal: AbortSignal };
 
 /** `taken`: another process serves a token. `lost`: no platform can be used any more. */
 export type RunEnd = "ended" | "taken" | "lost";

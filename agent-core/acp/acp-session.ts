@@ -29,7 +29,7 @@ import { type Updates, updateCallbacks } from "./update-callbacks.ts";
 const WARM_UP_DELAY_MS = 20;
 
 export type AcpSessionOptions = SessionAgentOptions &
-  Pick<CommandSession, "readStored" | "importSessions" | "learning" | "jobs"> & {
+  Pick<CommandSession, "readStored" | "learning" | "jobs"> & {
     /** Warnings for the user, one line each. */
     readonly notes: readonly string[];
     /** Called after a change of the title. */
@@ -319,7 +319,7 @@ export class AcpSession {
   }
 
   #forCommands(options: AcpSessionOptions, signal: AbortSignal): Omit<CommandSession, "goal"> {
-    const { params, index, readStored, importSessions, learning, jobs } = options;
+    const { params, sessions, readStored, learning, jobs } = options;
     const { agent, model, mode, restores, id } = this;
     return {
       id,
@@ -330,9 +330,8 @@ export class AcpSession {
       cwd: params.cwd,
       worktrees: options.configured.config.worktrees,
       signal,
-      index,
+      sessions,
       readStored,
-      importSessions,
       learning,
       jobs,
       send: (update) => this.send(update),

@@ -10,12 +10,13 @@ import { type Clock, systemClock } from "../platform/clock.ts";
 import { messageOf } from "../platform/errors.ts";
 import { KeyedQueue } from "../platform/keyed-queue.ts";
 import { failure } from "../protocol/handle.ts";
-import type { HermesImport, HermesImported, HermesShelf } from "../protocol/sessions.ts";
+import type { HermesShelf } from "../protocol/sessions.ts";
 import { choiceId } from "../providers/model-choice.ts";
 import type { Journal } from "../sessions/journal.ts";
 import type { ReviewOutcome } from "../sessions/outcome-entries.ts";
 import type { StoredSession } from "../sessions/read-journal.ts";
 import { newSessionId } from "../sessions/session-files.ts";
+import { titleLine } from "../sessions/titles.ts";
 import type { TaskOptions } from "./acp-host.ts";
 import { AcpSession } from "./acp-session.ts";
 import { Background } from "./background-learning.ts";
@@ -178,18 +179,14 @@ export class AgentServer {
   async renameSession(id: string, title: string): Promise<void> {
     const open = this.#sessions.get(id);
     if (open !== undefined) open.agent.session.setTitle(title);
-    else await this.stored.rename(await this.readStored(id), title);
+    else await this.stored.change(await this.readStored(id), { type: "title", title: titleLine(title) });
   }
 
   async shelveSession(id: string, shelf: HermesShelf | null): Promise<void> {
     const open = this.#sessions.get(id);
-    if (open === undefined) return this.stored.shelve(await this.readStored(id), shelf);
+    if (open === undefined) return this.stored.change(await this.readStored(id), { type: "shelf", shelf });
     open.agent.session.journal({ type: "shelf", shelf });
     this.client.notifySessionsChanged();
-  }
-
-  importSessions(request: HermesImport, signal: AbortSignal): Promise<HermesImported> {
-    return this.stored.import(request, signal);
   }
 
   closeSession(id: string): Promise<void> {
@@ -280,9 +277,8 @@ export class AgentServer {
         identity: this.#client,
         journal: this.#unsaved.get(id),
         home: this.home,
-        index: this.stored.index,
+        sessions: this.stored,
         readStored: (other) => this.readStored(other),
-        importSessions: (request, signal) => this.importSessions(request, signal),
         learning: this.background,
         jobs: job === undefined && task === undefined ? this.jobs : undefined,
         task,

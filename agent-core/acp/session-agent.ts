@@ -24,7 +24,6 @@ import { settingsOf } from "../providers/model-choice.ts";
 import { unsentSampling } from "../providers/model-info.ts";
 import type { ResolvedModel } from "../providers/resolve-model.ts";
 import type { Sampling } from "../providers/wire/wire.ts";
-import type { SessionIndex } from "../sessions/index/session-index.ts";
 import { Journal } from "../sessions/journal.ts";
 import type { StoredSession } from "../sessions/read-journal.ts";
 import { journalPath } from "../sessions/session-files.ts";
@@ -36,6 +35,7 @@ import type { ConnectedClient } from "./connected-client.ts";
 import { carryTo } from "./next-protocol.ts";
 import type { StartingModel } from "./session-model.ts";
 import type { SessionParams } from "./session-params.ts";
+import type { StoredSessions } from "./stored-sessions.ts";
 
 export type SessionAgentOptions = {
   readonly client: AgentContext;
@@ -48,7 +48,7 @@ export type SessionAgentOptions = {
   readonly configured: ConfiguredAgent;
   readonly directory: ModelDirectory;
   readonly model: StartingModel;
-  readonly index: SessionIndex;
+  readonly sessions: StoredSessions;
   /** Hermes' home folder. */
   readonly home: string;
   /** This machine. */
@@ -85,8 +85,7 @@ export type SessionAgent = {
 const SINGLE_TURN_MS = 10_000;
 
 export function sessionAgent(options: SessionAgentOptions, state: SessionState): SessionAgent {
-  const { client, identity, params, id, stored, configured, directory, model, index, home, local, log, jobs, task } =
-    options;
+  const { client, identity, params, id, stored, configured, directory, model, home, local, log, jobs, task } = options;
   const { capabilities, title, models, platform } = identity;
   const { skills } = configured.options;
   const { status, callbacks, asking, ...decisions } = state;
@@ -129,7 +128,7 @@ export function sessionAgent(options: SessionAgentOptions, state: SessionState):
     ...decisions,
     host,
     journal,
-    sessionIndex: index,
+    sessionIndex: options.sessions.index,
     ...(task && { contextFiles: false, surroundings: false, systemMessage: task.systemMessage }),
     cron: jobs,
     extensionsMs: platform === "cli" || jobs === undefined ? SINGLE_TURN_MS : undefined,

@@ -6,14 +6,14 @@ import { checkpointsFolder, sessionIndexFile, sessionsFolder, spillFolder } from
 import { Deadline } from "../platform/deadline.ts";
 import { lockHolder, lockNote } from "../platform/locks/file-lock.ts";
 import { sameFolderAs } from "../platform/paths.ts";
-import { type HermesImport, type HermesImported, HermesSessionState, type HermesShelf } from "../protocol/sessions.ts";
+import { type HermesImport, type HermesImported, HermesSessionState } from "../protocol/sessions.ts";
 import { type EntryOf, parseEntry } from "../sessions/entry.ts";
 import type { ImportReport } from "../sessions/import/import-sessions.ts";
 import { SessionIndex } from "../sessions/index/session-index.ts";
 import { readFirstLine } from "../sessions/journal-lines.ts";
 import { readJournal, type StoredSession } from "../sessions/read-journal.ts";
 import { journalPath, newSessionId } from "../sessions/session-files.ts";
-import { deleteSession, forkSession, renameSession, shelveSession, subAgentsOf } from "../sessions/stored-session.ts";
+import { changeListed, deleteSession, forkSession, subAgentsOf } from "../sessions/stored-session.ts";
 import { forkTitle } from "../sessions/titles.ts";
 import { writeProblem } from "../sessions/write-fault.ts";
 import type { ConnectedClient } from "./connected-client.ts";
@@ -74,15 +74,9 @@ export class StoredSessions {
     return read.session;
   }
 
-  /** Rejects with an Error in one line when the title cannot be written. */
-  async rename(stored: StoredSession, title: string): Promise<void> {
-    await renameSession(stored, title);
-    this.#options.client().notifySessionsChanged();
-  }
-
-  /** Rejects with an Error in one line when the change cannot be written. */
-  async shelve(stored: StoredSession, shelf: HermesShelf | null): Promise<void> {
-    await shelveSession(stored, shelf);
+  /** Changes what the lists show of a session. Rejects with an Error in one line when it cannot be written. */
+  async change(...change: Parameters<typeof changeListed>): Promise<void> {
+    await changeListed(...change);
     this.#options.client().notifySessionsChanged();
   }
 

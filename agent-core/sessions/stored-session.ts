@@ -10,7 +10,6 @@ import { Journal } from "./journal.ts";
 import { ENTRY_START, type Line, readLines } from "./journal-lines.ts";
 import type { StoredSession } from "./read-journal.ts";
 import { isSessionId } from "./session-files.ts";
-import { titleLine } from "./titles.ts";
 
 /**
  * Deletes a session's journal and spilled results. `journal` and `spillFolder` are absolute. Returns the process that
@@ -95,22 +94,18 @@ export async function recoverResults(stored: StoredSession): Promise<boolean> {
   return entries.length > 0;
 }
 
-/** Rejects with an Error in one line. */
-export async function shelveSession(session: StoredSession, shelf: EntryOf<"shelf">["shelf"]): Promise<void> {
-  try {
-    await appendEntries(session, [{ type: "shelf", shelf, at: Date.now() }]);
-  } catch (error) {
-    throw new Error(`The session's place in the list cannot be stored: ${messageOf(error)}`, { cause: error });
-  }
-}
+/** What the lists show of a session, as an error names it. */
+const LISTED = { shelf: "session's place in the list", title: "name" } as const;
 
-/** Rejects with an Error in one line. */
-export async function renameSession(session: StoredSession, title: string): Promise<void> {
+/** Changes what the lists show of a session. Rejects with an Error in one line. */
+export async function changeListed(
+  session: StoredSession,
+  entry: Omit<EntryOf<"shelf">, "at"> | Omit<EntryOf<"title">, "at">,
+): Promise<void> {
   try {
-    await appendEntries(session, [{ type: "title", title: titleLine(title), at: Date.now() }]);
+    await appendEntries(session, [{ ...entry, at: Date.now() }]);
   } catch (error) {
-    const reason = messageOf(error);
-    throw new Error(`The name cannot be stored: ${reason}`, { cause: error });
+    throw new Error(`The ${LISTED[entry.type]} cannot be stored: ${messageOf(error)}`, { cause: error });
   }
 }
 

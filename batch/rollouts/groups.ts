@@ -2,9 +2,7 @@
 import { messageOf } from "../../agent-core/platform/errors.ts";
 import { newId } from "../../agent-core/platform/new-id.ts";
 import { askModel, lastWords, runTask, type TaskPorts } from "../run-task.ts";
-import type { RunSettings, Task, TaskResult } from "../task.ts";
-import type { TaskBase } from "../task-config.ts";
-import type { TaskFolders } from "../task-folders.ts";
+import type { Task, TaskResult } from "../task.ts";
 import type { Environment, RolloutResult } from "./environment.ts";
 import { rolloutContext } from "./rollout-context.ts";
 
@@ -17,16 +15,8 @@ export type Rollout = {
   readonly result: TaskResult;
 };
 
-export type GroupOptions = {
-  readonly environment: Environment;
-  readonly settings: RunSettings;
-  readonly toolsets: readonly string[];
-  readonly base: TaskBase;
-  readonly folders: TaskFolders;
-  readonly size: number;
-  readonly log: (line: string) => void;
-  readonly backOff?: TaskPorts["backOff"];
-};
+export type GroupOptions = Pick<TaskPorts, "base" | "folders" | "log" | "backOff"> &
+  Pick<Task, "settings" | "toolsets"> & { readonly environment: Environment; readonly size: number };
 
 /** The conversations of a group run at the same time. Rejects with the signal's reason. */
 export async function runGroup(item: unknown, options: GroupOptions, signal: AbortSignal): Promise<readonly Rollout[]> {

@@ -56,13 +56,6 @@ async function placeIn(workspace: string, path: string): Promise<string> {
   }
 }
 
-type Workspace = {
-  run(command: string): Promise<{ readonly exitCode: number | null; readonly output: string }>;
-  read(path: string): Promise<string>;
-  exists(path: string): Promise<boolean>;
-  judge(question: string): Promise<number>;
-};
-
 /** Each gives 1 or 0, and a judge a number between. */
 type Rewards = {
   /** 1 when the command ends with this exit code. */
@@ -75,7 +68,7 @@ type Rewards = {
   judge(question: string): Promise<number>;
 };
 
-function readyRewards(ctx: Workspace): Rewards {
+function readyRewards(ctx: Omit<RolloutContext, "write" | "rewards">): Rewards {
   const readOrNothing = async (path: string): Promise<string | undefined> =>
     (await ctx.exists(path)) ? ctx.read(path) : undefined;
   return {

@@ -55,8 +55,8 @@ export type ChosenSession = {
   readonly resume?: string | undefined;
   readonly model?: string | undefined;
   readonly mode?: string | undefined;
-  /** Names of skills that the first message asks for. */
-  readonly skills?: readonly string[];
+  /** Names of skills that the first message asks for; others are refused. */
+  readonly skills?: readonly string[] | undefined;
 };
 
 /** Runs `work` with a connected agent, and ends its sessions afterwards. `settings`: variables of this start alone. */

@@ -12,42 +12,32 @@ import { ownWords } from "../../agent-core/entry/local-agent.ts";
 import { withOwnCommand } from "../../agent-core/platform/own-command.ts";
 import { INVALID_PARAMS } from "../../agent-core/protocol/handle.ts";
 import { EXIT, type SlashLine } from "../subcommand.ts";
-import { type ChatAgent, type ChatEvents, withChatAgent } from "./chat-agent.ts";
+import { type ChatAgent, type ChatEvents, type ChosenSession, withChatAgent } from "./chat-agent.ts";
 import type { LineDialog } from "./line-requests.ts";
 import { type OutputForm, type UpdatePrinter, updatePrinter } from "./update-printer.ts";
 
 /** Value of the model's option for the built-in interpreter. */
 const OFFLINE = "offline";
 
-export type PromptOptions = {
+export type PromptOptions = ChosenSession & {
   /** Empty: standard input has it. */
   readonly prompt: string;
   readonly allowAll: boolean;
-  /** Absolute. */
-  readonly cwd: string;
-  readonly resume: string | undefined;
   readonly form: OutputForm;
   /** Paths of pictures. */
   readonly images: readonly string[];
-  /** Names of skills that the prompt asks for; others are refused. */
-  readonly skills: readonly string[];
   /** Variables of this start alone. */
   readonly settings: Environment;
   /** File that gets the tokens and the cost as JSON. */
   readonly usageFile: string | undefined;
-  /** Default: the session's. */
-  readonly model: string | undefined;
-  /** Default: the session's. */
-  readonly mode: string | undefined;
   /** The session is deleted after its only prompt. */
   readonly isTransient: boolean;
 };
 
 /** Runs a slash command in a session that is deleted after it. Returns the exit code. */
 export function runSlashCommand({ slash: prompt, json, ...options }: SlashLine): Promise<number> {
-  const session = { resume: undefined, model: undefined, mode: undefined, isTransient: true };
-  const none = { images: [], skills: [], settings: {}, usageFile: undefined };
-  return runPrompt({ allowAll: false, form: json ? "json" : "text", ...options, ...session, ...none, prompt });
+  const none = { images: [], settings: {}, usageFile: undefined, isTransient: true };
+  return runPrompt({ allowAll: false, form: json ? "json" : "text", ...options, ...none, prompt });
 }
 
 /** Commands that manage servers, hooks or tools run without a model: a new user may have no key yet. */

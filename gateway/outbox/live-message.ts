@@ -5,13 +5,22 @@ import type { Outbox, Place } from "./outbox.ts";
 /** End of a text that goes on. */
 const CURSOR = " ▌";
 
+type LiveMessageOptions = {
+  readonly outbox: Outbox;
+  readonly place: Place;
+  readonly clock: Clock;
+  /** Time between two edits. Milliseconds. */
+  readonly everyMs: number;
+  /** A message of an earlier process. */
+  readonly id?: string | undefined;
+  /** Called when the message is sent. */
+  readonly onId?: (id: string) => void;
+  /** The message may be streamed, and shows that it goes on. */
+  readonly isAnswer?: boolean;
+};
+
 export class LiveMessage {
-  readonly #outbox: Outbox;
-  readonly #place: Place;
-  readonly #clock: Clock;
-  readonly #everyMs: number;
-  readonly #onId: (id: string) => void;
-  readonly #isAnswer: boolean;
+  readonly #options: LiveMessageOptions;
   #isStreamed: boolean;
   #isDraft: boolean = false;
   #id: string | undefined;
@@ -22,33 +31,18 @@ export class LiveMessage {
   #isSending: boolean = false;
   #isLost: boolean = false;
 
-  /**
-   * `id`: a message of an earlier process. `everyMs`: time between two edits. `onId`: called when the message is sent.
-   * `isAnswer`: it may be streamed, and shows that it goes on.
-   */
-  constructor(options: {
-    readonly outbox: Outbox;
-    readonly place: Place;
-    readonly clock: Clock;
-    readonly everyMs: number;
-    readonly id?: string | undefined;
-    readonly onId?: (id: string) => void;
-    readonly isAnswer?: boolean;
-  }) {
-    this.#outbox = options.outbox;
-    this.#place = options.place;
-    this.#clock = options.clock;
-    this.#everyMs = options.everyMs;
-    this.#id = options.id;
-    this.#onId = options.onId ?? (() => undefined);
-    this.#isAnswer = options.isAnswer === true;
-    this.#isStreamed = this.#isAnswer && options.id === undefined && options.outbox.streams(options.place);
+  constructor(options: LiveMessageOptions) {
+    const { outbox, place, id, isAnswer = false } = options;
+    this.#options = options;
+    this.#id = id;
+    this.#isStreamed = isAnswer && id === undefined && outbox.streams(place);
   }
 
   /** Shows this text with the next edit. */
   show(markdown: string): void {
     this.#wanted = markdown;
-    this.#stop ??= this.#clock.every(this.#everyMs, () => this.#tick());
+    const { clock, everyMs } = this.#options;
+    this.#stop ??= clock.every(everyMs, () => this.#tick());
   }
 
   /** Ends the edits; `last` is the text that stays. Resolves to the message's id, if there is one. */
@@ -57,7 +51,7 @@ export class LiveMessage {
     this.#stop = undefined;
     await this.#sending;
     if (last !== undefined && this.#id !== undefined && last !== this.#shown) {
-      void this.#outbox.editLater(this.#place, this.#id, last);
+      void this.#options.outbox.editLater(this.#options.place, this.#id, last);
     }
     return this.#isDraft ? undefined : this.#id;
   }
@@ -71,12 +65,13 @@ export class LiveMessage {
   }
 
   async #send(text: string): Promise<void> {
-    const shown = this.#isAnswer && !this.#isStreamed ? text + CURSOR : text;
-    const sent = await this.#outbox.preview(this.#place, this.#id, shown, this.#isStreamed);
+    const { outbox, place, onId, isAnswer = false } = this.#options;
+    const shown = isAnswer && !this.#isStreamed ? text + CURSOR : text;
+    const sent = await outbox.preview(place, this.#id, shown, this.#isStreamed);
     if (sent.ok) {
       this.#shown = text;
       this.#isDraft = sent.isDraft === true;
-      if (this.#id === undefined && !this.#isDraft) this.#onId(sent.id);
+      if (this.#id === undefined && !this.#isDraft) onId?.(sent.id);
       this.#id = sent.id;
       return;
     }

@@ -25,11 +25,13 @@ export type CommandSession = {
   readonly cwd: string;
   /** Set-up of new work trees. */
   readonly worktrees: Config["worktrees"];
-  readonly index: SessionIndex;
+  /** The stored sessions of the home. `import` rejects with an Error in one line. */
+  readonly sessions: {
+    readonly index: SessionIndex;
+    import(request: HermesImport, signal: AbortSignal): Promise<HermesImported>;
+  };
   /** Rejects with an error of the protocol. */
   readonly readStored: (id: string) => Promise<StoredSession>;
-  /** Rejects with an Error in one line. */
-  readonly importSessions: (request: HermesImport, signal: AbortSignal) => Promise<HermesImported>;
   /** Undefined in the session of a planned job. */
   readonly jobs: Pick<PlannedJobs, "state" | "act"> | undefined;
   /** Loops that learn, and their reports. */

@@ -16,7 +16,7 @@ const LISTED = 15;
 
 export async function answerResume(
   argument: string,
-  { agent, cwd, id, index, readStored, send }: CommandSession,
+  { agent, cwd, id, sessions: { index }, readStored, send }: CommandSession,
 ): Promise<CommandAnswer> {
   const { sessions: found, building } = await find(argument, index, { id, cwd });
   const note = building === undefined ? "" : `\n\n${stillBuilding(building)}`;
@@ -77,11 +77,11 @@ export async function answerExport(
 
 export async function answerImport(
   argument: string,
-  { cwd, importSessions, signal }: CommandSession,
+  { cwd, sessions, signal }: CommandSession,
 ): Promise<CommandAnswer> {
   try {
     const request = argument === "" ? {} : { path: absolutePath(argument, cwd) };
-    return (await importSessions(request, signal)).summary;
+    return (await sessions.import(request, signal)).summary;
   } catch (error) {
     return { failed: `The import failed: ${messageOf(error)}` };
   }

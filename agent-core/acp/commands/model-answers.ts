@@ -49,7 +49,7 @@ export async function answerCompress(argument: string, { agent, signal }: Comman
   return `Compressed ${messages} messages into a summary: ${before} → ${after} tokens. The messages stay in the journal.`;
 }
 
-export async function answerUsage({ agent, index, id }: CommandSession): Promise<string> {
+export async function answerUsage({ agent, sessions: { index }, id }: CommandSession): Promise<string> {
   const { ledger, contextWindow } = agent.setup;
   const midnight = new Date().setHours(0, 0, 0, 0);
   const { value: today, building } = await index.ask("usageSince", midnight, id);

@@ -162,7 +162,7 @@ export function registerHistoryMethods(app: AgentApp, server: AgentServer): void
     return { text: await exportSession(stored, format), fileName: exportName(stored, format) };
   });
   onClientRequest(app, sessionMethods.import, ({ params, signal }) =>
-    server.importSessions(params, signal).catch(throwRequestError),
+    server.stored.import(params, signal).catch(throwRequestError),
   );
 }
 
