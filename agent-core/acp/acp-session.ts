@@ -21,24 +21,12 @@ import { ClientUpdates } from "./next-protocol.ts";
 import { PromptRunner } from "./prompt-runner.ts";
 import { ReplayPages } from "./replay.ts";
 import { RestorePoints } from "./restore-points.ts";
-import { type SessionAgentOptions, sessionAgent } from "./session-agent.ts";
+import { type AcpSessionOptions, sessionAgent } from "./session-agent.ts";
 import { SessionModel } from "./session-model.ts";
 import { type Updates, updateCallbacks } from "./update-callbacks.ts";
 
 /** Delay of the preparation after the opening, so that an immediate prompt comes first, and after the first request. Milliseconds. */
 const WARM_UP_DELAY_MS = 20;
-
-export type AcpSessionOptions = SessionAgentOptions &
-  Pick<CommandSession, "readStored" | "learning" | "jobs"> & {
-    /** Warnings for the user, one line each. */
-    readonly notes: readonly string[];
-    /** Called after a change of the title. */
-    readonly titled: () => void;
-    /** Called before each turn; the returned function is called after it. */
-    readonly beginTurn: () => () => void;
-    /** Lines about what was learnt, each returned once. */
-    readonly takeLearnt: () => readonly string[];
-  };
 
 /** Parts that a prompt needs. A new session makes them after its response, which needs none of them. */
 type SessionParts = {
@@ -278,12 +266,11 @@ export class AcpSession {
       prompts: new PromptRunner({
         agent,
         journal,
-        client: identity,
+        session: options,
         prompted: () => {
           this.#warming.abort();
           this.#sendNotes();
         },
-        takeLearnt: options.takeLearnt,
         status,
         endTurn,
         forCommands,
@@ -296,11 +283,7 @@ export class AcpSession {
             end();
           };
         },
-        sessionId: id,
-        cwd: this.cwd,
         model: this.model,
-        busyInputMode: this.busyInputMode,
-        takesCommands: options.task === undefined,
         saveTrajectory: options.configured.config.agent.saveTrajectories
           ? (completed) => this.#saveTrajectory(completed)
           : undefined,

@@ -12,12 +12,12 @@ import { failure } from "../protocol/handle.ts";
 import type { Journal } from "../sessions/journal.ts";
 import type { CommandSession } from "./commands/command.ts";
 import { runCommand } from "./commands/slash-commands.ts";
-import type { ConnectedClient } from "./connected-client.ts";
 import { noticeUpdate, userUpdates } from "./conversation-updates.ts";
 import type { Goal } from "./goal.ts";
 import { withUsage } from "./next-protocol.ts";
 import { hasPictures, leftOut, userMessage, withFittingPictures, withText } from "./prompt-content.ts";
 import { faultError, folderGone, sessionUnusable, throwRequestError } from "./request-errors.ts";
+import type { AcpSessionOptions } from "./session-agent.ts";
 import type { SessionModel } from "./session-model.ts";
 
 /** Keeps the code that is compiled after a first turn for later processes. The bundle has it: scripts/compiled-core.ts. */
@@ -27,19 +27,12 @@ declare const __KEEP_COMPILED_CODE__: (() => void) | undefined;
 const CANCELLED = "";
 
 export type PromptRunnerOptions = {
-  readonly sessionId: string;
-  /** Folder of the session, absolute. */
-  readonly cwd: string;
+  readonly session: AcpSessionOptions;
   readonly agent: AIAgent;
   readonly model: SessionModel;
-  /** Use of a message that comes while a turn runs, from a client that does not queue by itself. */
-  readonly busyInputMode: "queue" | "steer" | "interrupt";
   readonly journal: Journal;
-  readonly client: Pick<ConnectedClient, "keyHint" | "platform">;
   /** Called with each prompt, before it runs. */
   readonly prompted: () => void;
-  /** Lines about what was learnt, each returned once. */
-  readonly takeLearnt: () => readonly string[];
   readonly status: (event: StatusEvent) => void;
   /** Closes the tool calls that never ran. */
   readonly endTurn: () => void;
@@ -48,8 +41,6 @@ export type PromptRunnerOptions = {
   /** The part of the session that a command may use; `signal` cancels the command. */
   readonly forCommands: (signal: AbortSignal) => CommandSession;
   readonly goal: Pick<Goal, "begin" | "step">;
-  /** False sends every prompt to the model as it is. */
-  readonly takesCommands: boolean;
   /** Stores the conversation after a turn. Undefined: it is not stored. */
   readonly saveTrajectory: ((completed: boolean) => Promise<void>) | undefined;
 };
@@ -69,14 +60,19 @@ export class PromptRunner {
     this.#options = options;
   }
 
+  /** Use of a message that comes while a turn runs, from a client that does not queue by itself. */
+  get #busyMode() {
+    return this.#options.session.configured.config.display.busyInputMode;
+  }
+
   /**
    * Runs a prompt after the earlier ones; `/stop`, `/steer` and changes of a setting act at once. Throws a
    * `RequestError` for a message that cannot be sent, and rejects with one when the model cannot be used.
    */
   run(blocks: readonly ContentBlock[], requestSignal: AbortSignal): Promise<PromptResponse> {
-    const { prompted, takeLearnt, status } = this.#options;
+    const { prompted, session, status } = this.#options;
     prompted();
-    const learnt = takeLearnt();
+    const learnt = session.takeLearnt();
     if (learnt.length > 0) status({ severity: "info", message: learnt.join(" ") });
     for (const message of leftOut(blocks)) status({ severity: "warning", message });
     return this.#queue(userMessage(blocks), requestSignal);
@@ -87,7 +83,7 @@ export class PromptRunner {
     const interjected = this.#count > 0 ? this.#interject(message, requestSignal, runAfterwards) : undefined;
     if (interjected !== undefined) return interjected;
     const isPlain = commandIn(typedText(message)).name === undefined;
-    if (this.#count > 0 && isPlain && this.#options.busyInputMode === "interrupt") this.cancel();
+    if (this.#count > 0 && isPlain && this.#busyMode === "interrupt") this.cancel();
     const signal = AbortSignal.any([requestSignal, this.#cancellation.signal]);
     this.#count += 1;
     const prompt = this.#last
@@ -136,7 +132,7 @@ export class PromptRunner {
     }
     if (changesSetting(text)) return this.#changeSetting(message, signal);
     const isMeant = name === "steer" && argument !== "";
-    const isByDefault = name === undefined && this.#options.busyInputMode === "steer";
+    const isByDefault = name === undefined && this.#busyMode === "steer";
     if (!isMeant && !isByDefault) return undefined;
     const steered = isMeant ? withText(message, argument) : message;
     if (hasPictures(steered)) {
@@ -158,7 +154,7 @@ export class PromptRunner {
 
   async #runPrompt(message: RunOptions["userMessage"], signal: AbortSignal): Promise<PromptResponse> {
     if (signal.aborted) return { stopReason: "cancelled" };
-    if (!this.#options.takesCommands) return this.#runTurn(message, signal);
+    if (this.#options.session.task !== undefined) return this.#runTurn(message, signal); // takes no commands
     const commands = this.#options.forCommands(signal);
     const answer = await this.#answer(typedText(message), commands);
     if (signal.aborted && answer === CANCELLED) return { stopReason: "cancelled" };
@@ -173,7 +169,7 @@ export class PromptRunner {
     text: string,
     commands: CommandSession,
   ): Promise<Exclude<CommandAnswer, { failed: string }> | undefined> {
-    const isCommandLine = this.#options.client.platform === "cli";
+    const isCommandLine = this.#options.session.identity.platform === "cli";
     try {
       const answer = await runCommand(text, commands);
       if (typeof answer !== "object" || !("failed" in answer)) return answer;
@@ -211,14 +207,15 @@ export class PromptRunner {
   }
 
   async #runTurn(asked: RunOptions["userMessage"], signal: AbortSignal): Promise<PromptResponse> {
-    const { sessionId, cwd, agent, model, journal, endTurn, client, beginTurn, saveTrajectory } = this.#options;
+    const { session, agent, model, journal, endTurn, beginTurn, saveTrajectory } = this.#options;
+    const { cwd } = session.params;
     if (statOf(cwd) === undefined) throw folderGone(cwd); // its files would be made again
     const message = await withFittingPictures(asked, agent, signal).catch((error: unknown) => {
       if (!signal.aborted) throw error;
       return asked; // the turn ends at once
     });
     const problem = journal.claim();
-    if (problem !== undefined) throw sessionUnusable(sessionId, problem);
+    if (problem !== undefined) throw sessionUnusable(session.id, problem);
     model.record();
     const turnEnded = beginTurn();
     const usage = agent.setup.ledger.sum;
@@ -226,7 +223,7 @@ export class PromptRunner {
       const { stopReason, fault } = await agent.turns.run({ userMessage: message, signal });
       await saveTrajectory?.(stopReason === "end_turn");
       if (stopReason !== "error") return withUsage({ stopReason }, usage, agent.setup.ledger.sum);
-      if (fault !== undefined) throw faultError(fault, client.keyHint);
+      if (fault !== undefined) throw faultError(fault, session.identity.keyHint);
       throw new Error("The turn failed without a reported cause.");
     } finally {
       turnEnded();

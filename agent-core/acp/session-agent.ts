@@ -30,6 +30,7 @@ import { journalPath } from "../sessions/session-files.ts";
 import { SpaceReserve } from "../sessions/write-fault.ts";
 import { sessionHost, type TaskOptions } from "./acp-host.ts";
 import { askPassword, askPermission, askQuestion, openPage, type UserClient } from "./ask-user.ts";
+import type { CommandSession } from "./commands/command.ts";
 import { reservedNames } from "./commands/slash-commands.ts";
 import type { ConnectedClient } from "./connected-client.ts";
 import { carryTo } from "./next-protocol.ts";
@@ -37,7 +38,7 @@ import type { StartingModel } from "./session-model.ts";
 import type { SessionParams } from "./session-params.ts";
 import type { StoredSessions } from "./stored-sessions.ts";
 
-export type SessionAgentOptions = {
+export type AcpSessionOptions = Pick<CommandSession, "readStored" | "learning"> & {
   readonly client: AgentContext;
   readonly identity: ConnectedClient;
   readonly params: SessionParams;
@@ -58,6 +59,14 @@ export type SessionAgentOptions = {
   readonly jobs: NonNullable<AIAgentOptions["cron"]> | undefined;
   /** Set in the session of a batch's task. */
   readonly task: TaskOptions | undefined;
+  /** Warnings for the user, one line each. */
+  readonly notes: readonly string[];
+  /** Called after a change of the title. */
+  readonly titled: () => void;
+  /** Called before each turn; the returned function is called after it. */
+  readonly beginTurn: () => () => void;
+  /** Lines about what was learnt, each returned once. */
+  readonly takeLearnt: () => readonly string[];
 };
 
 /** The session's changing state, and its callbacks that do not wait for the user. */
@@ -84,7 +93,7 @@ export type SessionAgent = {
  */
 const SINGLE_TURN_MS = 10_000;
 
-export function sessionAgent(options: SessionAgentOptions, state: SessionState): SessionAgent {
+export function sessionAgent(options: AcpSessionOptions, state: SessionState): SessionAgent {
   const { client, identity, params, id, stored, configured, directory, model, home, local, log, jobs, task } = options;
   const { capabilities, title, models, platform } = identity;
   const { skills } = configured.options;
@@ -192,7 +201,7 @@ function shortened(warning: string): string {
   return `${warning.slice(0, end > 0 ? end : WARNING_CHARS)} … \`hermes doctor\` shows the rest.`;
 }
 
-function allowListOf({ client, identity }: SessionAgentOptions): AIAgentOptions["allowList"] {
+function allowListOf({ client, identity }: AcpSessionOptions): AIAgentOptions["allowList"] {
   if (identity.allowed === undefined) return undefined;
   const change = (row: string, isIn: boolean) => call(client, allowListMethod, { row, isIn });
   return { rows: () => identity.allowed ?? [], change };
@@ -203,7 +212,7 @@ async function openFiles(client: AgentContext): Promise<EditorFiles> {
   return { active: active ?? undefined, open };
 }
 
-type ExtensionFacts = SessionAgentOptions &
+type ExtensionFacts = AcpSessionOptions &
   Pick<SessionState, "trusted" | "status"> & { readonly confine: Host["terminals"]["confine"] };
 
 /** Makers of extensions, in the order of the prompt. Each loads its code when something of its kind is configured. */
@@ -324,7 +333,7 @@ function interruption({ checkpoints }: AIAgent): readonly string[] {
 }
 
 function sessionJournal(
-  { home, params: { cwd, otherFolders: folders }, id, stored, journal, configured, jobs }: SessionAgentOptions,
+  { home, params: { cwd, otherFolders: folders }, id, stored, journal, configured, jobs }: AcpSessionOptions,
   show: (event: StatusEvent) => void,
 ): Journal {
   const listeners = {

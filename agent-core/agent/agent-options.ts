@@ -23,6 +23,7 @@ import type { SessionIndex } from "../sessions/index/session-index.ts";
 import type { Journal } from "../sessions/journal.ts";
 import type { StoredSession } from "../sessions/read-journal.ts";
 import type { SessionSkills } from "../skills/session-skills.ts";
+import type { SkillLibraryOptions } from "../skills/skill-library.ts";
 import type { WebAccess } from "../web/web-access.ts";
 import type { Policy } from "./approvals.ts";
 import type { AuxiliaryOptions } from "./auxiliary-models.ts";
@@ -59,18 +60,10 @@ export type InheritedParts = {
   addUsage(usage: Usage, model: ResolvedModel): void;
 };
 
-export type SkillSettings = {
-  /** Further folders of skills; relative ones start at the home. */
-  readonly externalFolders: readonly string[];
-  /** Names of skills that are off. */
-  readonly disabled: readonly string[];
-  /** Sources that `/skills search` looks through. Default: public skills. */
-  readonly hubSources?: readonly string[] | undefined;
-  /** Names that no command file of another agent may have. */
-  readonly reservedNames?: readonly string[] | undefined;
-  /** False: learnt skills are not read. */
-  readonly useLearnt?: boolean | undefined;
-};
+export type SkillSettings = Pick<
+  SkillLibraryOptions,
+  "externalFolders" | "disabled" | "hubSources" | "reservedNames" | "useLearnt"
+>;
 
 /** Model settings: default from the environment, else the built-in offline model. */
 export type AIAgentOptions = ModelSettings & {

@@ -267,23 +267,14 @@ function skillsOf(
   const { home, cwd, trusted, environment, clock, catalogue, onDefect } = where;
   if (options.inherited !== undefined) return options.inherited.skills;
   if (!catalogue.callable.some(({ toolset }) => toolset === "skills")) return undefined;
-  const {
-    externalFolders = [],
-    disabled = [],
-    hubSources,
-    reservedNames = [],
-    useLearnt = true,
-  } = options.skills || {};
   const { otherFolders = [] } = options;
   return new SessionSkills({
-    externalFolders,
-    disabled,
-    reservedNames,
-    useLearnt,
+    externalFolders: [],
+    disabled: [],
+    ...(options.skills || {}),
     trusted,
     environment,
     onDefect,
-    hubSources,
     homeSkills: skillsFolder(home),
     roots: [cwd, ...otherFolders],
     pluginFolders: () => (options.extensions ?? []).flatMap((extension) => extension.skillFolders?.() ?? []),

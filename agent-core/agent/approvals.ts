@@ -1,5 +1,6 @@
 /** Approval of prepared calls: the policy decides, the user or a model answers, and grants are kept. */
 import * as z from "zod";
+import type { CommandScope } from "../approval/command-scope.ts";
 import type { ApprovalMode, Decision, Effect } from "../approval/decision.ts";
 import { type Grants, scopeOf } from "../approval/grants.ts";
 import { secretReason } from "../approval/secret-paths.ts";
@@ -210,13 +211,7 @@ function refusal(name: string, reason: string): Extract<Authorization, { ok: fal
   };
 }
 
-export type PolicyOptions = {
-  readonly cwd: string;
-  /** Workspace folders, absolute. */
-  readonly roots: readonly string[];
-  /** The user's home folder. */
-  readonly home: string;
-  readonly hermesHome: string;
+export type PolicyOptions = Pick<CommandScope, "cwd" | "roots" | "home" | "hermesHome"> & {
   /** Read at each decision. */
   readonly mode: () => ApprovalMode;
   /** Read at each decision. */
