@@ -41,30 +41,20 @@ type SessionParts = {
 };
 
 export class AcpSession {
+  readonly options: AcpSessionOptions;
   readonly id: string;
   /** Working folder, absolute. */
   readonly cwd: string;
   readonly model: SessionModel;
-  /** Use of a message that comes while a turn runs. */
-  readonly busyInputMode: "queue" | "steer" | "interrupt";
-  readonly wantsWorktree: boolean;
   /** For many updates at once. */
   readonly updates: ClientUpdates;
-  readonly #client: AgentContext;
-  readonly #titled: () => void;
-  readonly #make: () => SessionParts;
+  readonly #callbacks: Updates;
   #parts: SessionParts | undefined;
-  /** True for a new session of a client that also lists sessions without messages. Our extension does not. */
-  readonly #isKept: boolean;
-  /** The client handles `_hermes/extensions/changed`. */
-  readonly #showsExtensions: boolean;
   #isAnnouncing: boolean = false;
   /** Aborted by the first prompt. */
   readonly #warming = new AbortController();
   /** Resolves with the first request to a model. */
   readonly #asked = Promise.withResolvers<void>();
-  readonly #status: (event: StatusEvent) => void;
-  readonly #contextPressure: Updates["callbacks"]["contextPressure"];
   #notesSent: boolean = false;
   #turns = 0;
   /** Open questions to the user. */
@@ -74,23 +64,16 @@ export class AcpSession {
 
   constructor(options: AcpSessionOptions) {
     const { client, identity, params, id, stored, configured, directory, model } = options;
-    const { ours } = identity;
+    this.options = options;
     this.id = id;
     this.cwd = params.cwd;
-    this.busyInputMode = configured.config.display.busyInputMode;
-    this.wantsWorktree = configured.config.worktree;
-    this.#client = client;
-    this.#titled = options.titled;
     this.#mode = modeOf(stored?.mode ?? "") ?? DEFAULT_MODE;
     this.#isTrusted = params.trusted;
     this.updates = new ClientUpdates(client, id, identity.capabilities);
-    const updates = updateCallbacks({
+    this.#callbacks = updateCallbacks({
       send: (update) => this.send(update),
       costUsd: () => this.agent.setup.ledger.sum.costUsd,
     });
-    const { status } = updates.callbacks;
-    this.#status = status;
-    this.#contextPressure = updates.callbacks.contextPressure;
     this.model = new SessionModel({
       directory,
       starting: model.resolved,
@@ -103,9 +86,6 @@ export class AcpSession {
       record: (entry) => this.#made.journal.append(entry),
       onChange: () => this.#sendOptions(),
     });
-    this.#make = () => this.#makeParts(options, updates);
-    this.#showsExtensions = ours.extensions === true;
-    this.#isKept = stored === undefined && ours.sessionIndex !== true;
   }
 
   get agent(): AIAgent {
@@ -137,12 +117,12 @@ export class AcpSession {
   /** Sends an update. A closed connection drops it. */
   send(update: SessionUpdate): void {
     void this.updates.send(update);
-    if (update.sessionUpdate === "session_info_update" && update.title != null) this.#titled();
+    if (update.sessionUpdate === "session_info_update" && update.title != null) this.options.titled();
   }
 
   /** Shows how full the window is, before the first answer of this process. An empty session shows nothing. */
   sendUsage(): void {
-    if (this.agent.messages.length > 0) this.#contextPressure(this.agent.context.pressure);
+    if (this.agent.messages.length > 0) this.#callbacks.callbacks.contextPressure(this.agent.context.pressure);
   }
 
   /**
@@ -158,8 +138,9 @@ export class AcpSession {
       const { extensions } = this.agent.setup;
       const availableCommands = commandList(extensions.commands());
       this.send({ sessionUpdate: "available_commands_update", availableCommands });
-      if (!this.#showsExtensions) return;
-      notify(this.#client, extensionMethods.changed, { sessionId: this.id, items: extensions.items() });
+      const { client, identity } = this.options;
+      if (identity.ours.extensions !== true) return;
+      notify(client, extensionMethods.changed, { sessionId: this.id, items: extensions.items() });
     });
   }
 
@@ -203,7 +184,9 @@ export class AcpSession {
 
   /** Stores a new session without messages, for a client that keeps its id. */
   keep(): void {
-    if (this.#isKept && this.agent.transcript.length === 0)
+    const { stored, identity } = this.options;
+    // Our extension lists no session without messages.
+    if (stored === undefined && identity.ours.sessionIndex !== true && this.agent.transcript.length === 0)
       this.#made.journal.append({ type: "mode", mode: this.#mode });
   }
 
@@ -221,11 +204,13 @@ export class AcpSession {
   }
 
   get #made(): SessionParts {
-    this.#parts ??= this.#make();
+    this.#parts ??= this.#makeParts();
     return this.#parts;
   }
 
-  #makeParts(options: AcpSessionOptions, { callbacks, endTurn }: Updates): SessionParts {
+  #makeParts(): SessionParts {
+    const { options } = this;
+    const { callbacks, endTurn } = this.#callbacks;
     const { client, identity, id, stored, log, notes, beginTurn } = options;
     const { status } = callbacks;
     const { ours } = identity;
@@ -257,7 +242,7 @@ export class AcpSession {
     this.model.attach(agent);
     agent.setup.extensions.onChange(() => this.announceExtensions());
     const goal = new Goal({ agent, stored: stored?.goal, record: (entry) => journal.append(entry), send });
-    const forCommands = (signal: AbortSignal): CommandSession => ({ ...this.#forCommands(options, signal), goal });
+    const forCommands = (signal: AbortSignal): CommandSession => ({ ...this.#forCommands(signal), goal });
     return {
       agent,
       journal,
@@ -301,8 +286,8 @@ export class AcpSession {
     this.#made.journal.note(this.#turns > 0 ? state : undefined);
   }
 
-  #forCommands(options: AcpSessionOptions, signal: AbortSignal): Omit<CommandSession, "goal"> {
-    const { params, sessions, readStored, learning, jobs } = options;
+  #forCommands(signal: AbortSignal): Omit<CommandSession, "goal"> {
+    const { params, sessions, readStored, learning, jobs, configured } = this.options;
     const { agent, model, mode, restores, id } = this;
     return {
       id,
@@ -311,7 +296,7 @@ export class AcpSession {
       mode,
       restores,
       cwd: params.cwd,
-      worktrees: options.configured.config.worktrees,
+      worktrees: configured.config.worktrees,
       signal,
       sessions,
       readStored,
@@ -326,7 +311,7 @@ export class AcpSession {
   async #saveTrajectory(completed: boolean): Promise<void> {
     const { keepTrajectory } = await import("../sessions/trajectory.ts");
     const message = await keepTrajectory(this.cwd, this.agent, completed);
-    if (message !== undefined) this.#status({ severity: "warning", message });
+    if (message !== undefined) this.#callbacks.callbacks.status({ severity: "warning", message });
   }
 
   #sendCompression(event: CompressedEvent): void {
@@ -337,7 +322,7 @@ export class AcpSession {
   #sendNotes(): void {
     if (this.#notesSent) return;
     this.#notesSent = true;
-    for (const note of this.#made.notes) this.#status(note);
+    for (const note of this.#made.notes) this.#callbacks.callbacks.status(note);
   }
 
   #sendOptions(): void {

@@ -55,7 +55,8 @@ export function registerSessionMethods(app: AgentApp, server: AgentServer): void
   app.onRequest(methods.agent.session.new, async ({ params, client }) => {
     const session = await server.newSession(client, sessionParams(params));
     const startsInWorktree =
-      session.wantsWorktree && (await (await import("../../host/worktrees.ts")).startsInWorktree(session.cwd));
+      session.options.configured.config.worktree &&
+      (await (await import("../../host/worktrees.ts")).startsInWorktree(session.cwd));
     return { sessionId: session.id, ...opened(session, server, { startsInWorktree }) };
   });
   app.onRequest(methods.agent.session.load, async ({ params, client }) => {
@@ -105,7 +106,7 @@ function opened(
   const { sandboxState: sandbox } = session.agent.setup.host.terminals;
   const hermes: HermesOpenedMeta = {
     sandbox: sandbox === undefined ? null : { ...sandbox, text: sandboxText(sandbox) },
-    busyInputMode: session.busyInputMode,
+    busyInputMode: session.options.configured.config.display.busyInputMode,
     ...place,
   };
   return { ...response, _meta: { hermes } };
