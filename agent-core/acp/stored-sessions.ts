@@ -74,7 +74,7 @@ export class StoredSessions {
     return read.session;
   }
 
-  /** Changes what the lists show of a session. Rejects with an Error in one line when it cannot be written. */
+  /** Changes a fact of a session that lists show. Rejects with an Error in one line when it cannot be written. */
   async change(...change: Parameters<typeof changeListed>): Promise<void> {
     await changeListed(...change);
     this.#options.client().notifySessionsChanged();

@@ -94,10 +94,10 @@ export async function recoverResults(stored: StoredSession): Promise<boolean> {
   return entries.length > 0;
 }
 
-/** What the lists show of a session, as an error names it. */
+/** Facts of a session that lists show, as an error names them. */
 const LISTED = { shelf: "session's place in the list", title: "name" } as const;
 
-/** Changes what the lists show of a session. Rejects with an Error in one line. */
+/** Changes a fact of a session that lists show. Rejects with an Error in one line. */
 export async function changeListed(
   session: StoredSession,
   entry: Omit<EntryOf<"shelf">, "at"> | Omit<EntryOf<"title">, "at">,
