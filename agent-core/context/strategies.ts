@@ -1,5 +1,5 @@
 /** Strategies of a compression: each chooses the messages to drop. */
-import type { Message } from "../messages/message.ts";
+import { callsOf, type Message } from "../messages/message.ts";
 import type { TranscriptEntry } from "../sessions/conversation.ts";
 import { messageTokens } from "./token-meter.ts";
 
@@ -79,9 +79,6 @@ function firstOf(order: readonly Unit[], excess: number): readonly Unit[] {
 
 /** Score of a message of the user. */
 const USERS = 3;
-/** Words of a user who states a rule or a preference. */
-const MARKERS = /\b(always|never|must|important|remember|don't|do not|prefer|instead|wrong|please)\b/i;
-const MARKED = 1;
 /** Score of a failed call, and of a call that changed something. */
 const FAILED = 0.5;
 const CHANGED = 1;
@@ -99,14 +96,12 @@ function byImportance(units: readonly Unit[]): readonly Unit[] {
 }
 
 function signals(unit: Unit): number {
-  const users = isUsers(unit) ? USERS + (MARKERS.test(textOf(unit)) ? MARKED : 0) : 0;
-  return users + unit.items.reduce((sum, { message }) => sum + toolSignals(message), 0);
+  return (isUsers(unit) ? USERS : 0) + unit.items.reduce((sum, { message }) => sum + toolSignals(message), 0);
 }
 
 function toolSignals(message: Message): number {
   if (message.role === "tool") return /^(Error|\w+: )/.test(message.content) ? FAILED : 0;
-  if (message.role !== "assistant") return 0;
-  return (message.tool_calls ?? []).some(({ function: call }) => CHANGING_TOOLS.has(call.name)) ? CHANGED : 0;
+  return callsOf(message).some(({ function: call }) => CHANGING_TOOLS.has(call.name)) ? CHANGED : 0;
 }
 
 /** Similarity of each text to all texts together: cosine of TF-IDF vectors, from 0 to 1. */

@@ -183,11 +183,11 @@ const FORMS: readonly ((name: string) => string)[] = [
 /** One form for characters that look the same: composed letters, blanks, quotes and dashes. */
 function looksOf(name: string): string {
   return name
+    .replaceAll(/[\u2018\u2019\u201a\u201b\u2032\u02bc\u00b4]/g, "'")
+    .replaceAll(/[\u201c-\u201f\u2033]/g, '"')
     .normalize("NFKC")
     .replaceAll(/\p{Cf}|\p{Variation_Selector}/gu, "")
     .replaceAll(/\s+/g, " ")
-    .replaceAll(/[\u2018\u2019\u201a\u201b\u2032\u02bc]/g, "'")
-    .replaceAll(/[\u201c-\u201f\u2033]/g, '"')
     .replaceAll(/[\u2010-\u2015\u2212]/g, "-");
 }
 

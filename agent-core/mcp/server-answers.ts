@@ -98,8 +98,7 @@ const identity = z.object({
 });
 
 function nameOf(item: unknown): string {
-  const named = z.object({ name: z.string() }).safeParse(item);
-  return named.success ? named.data.name.slice(0, 100) : "an item without a name";
+  return identity.safeParse(item).data?.name?.slice(0, 100) ?? "an item without a name";
 }
 
 type Request = Parameters<typeof readList>[2];
@@ -172,7 +171,6 @@ export const answerPart = z.union([
   }),
   z.object({ type: z.literal("resource"), resource: resourceContents }),
 ]);
-export type AnswerPart = z.output<typeof answerPart>;
 
 export const promptAnswer = z.looseObject({
   messages: z.array(z.object({ role: text, content: z.unknown().optional().transform(asParts) })),

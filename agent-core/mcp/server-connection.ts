@@ -351,11 +351,9 @@ export class ServerConnection {
       return await this.#attempt(client, options, request);
     } catch (error) {
       options.signal.throwIfAborted();
-      const isForgotten =
-        error instanceof Error &&
-        (("status" in error && isRefusal(error.status)) || FORGOTTEN.test(error.message) || isSignInNeeded(error));
-      const isLost = error instanceof Error && ("status" in error || codeOf(error) !== undefined);
-      if (isLost) this.#doubted = client;
+      const { status, message = "" }: { readonly status?: unknown; readonly message?: string } = Object(error);
+      const isForgotten = isRefusal(status) || FORGOTTEN.test(message) || isSignInNeeded(error);
+      if (status !== undefined || codeOf(error) !== undefined) this.#doubted = client;
       if (!isForgotten || this.config.settings.kind === "stdio") throw error;
       if (this.#client === client) await abortable(this.start(), options.signal);
       return this.#attempt(await this.#connected(options.signal), options, request).catch((again: unknown) => {

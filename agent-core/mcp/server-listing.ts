@@ -18,13 +18,13 @@ export type Listing = {
   readonly promptProblems: readonly ListProblem[];
 };
 
-const NO_PROBLEMS = { toolProblems: [], promptProblems: [] };
 export const NOTHING: Listing = {
   tools: [],
   prompts: [],
   hasResources: false,
   instructions: undefined,
-  ...NO_PROBLEMS,
+  toolProblems: [],
+  promptProblems: [],
 };
 
 /** Schemas that are compiled before the event loop runs other work: one takes about a millisecond. */

@@ -8,13 +8,7 @@ import { limitResult } from "../tools/result-limit.ts";
 import type { ToolContext, ToolResult } from "../tools/tool.ts";
 import type { CheckedPicture } from "../web/picture.ts";
 import type { Picture } from "../web/web-access.ts";
-import {
-  type AnswerPart,
-  answerPart,
-  type PromptAnswer,
-  type ResourceAnswer,
-  type ToolAnswer,
-} from "./server-answers.ts";
+import { answerPart, type PromptAnswer, type ResourceAnswer, type ToolAnswer } from "./server-answers.ts";
 
 /** Limit of a result in the conversation, as in the original Hermes Agent. A file has the rest. Characters. */
 const RESULT_CHARS = 50_000;
@@ -126,10 +120,7 @@ async function fittedPicture(base64: string, signal: AbortSignal): Promise<Check
 function partText(raw: unknown): string {
   const part = answerPart.safeParse(raw).data;
   if (part === undefined) return typeof raw === "string" ? raw : JSON.stringify(raw);
-  return part.type === "text" ? part.text : partSummary(part);
-}
-
-function partSummary(part: Exclude<AnswerPart, { type: "text" }>): string {
+  if (part.type === "text") return part.text;
   if (part.type === "resource") return part.resource.text ?? `[resource ${part.resource.uri}]`;
   if (part.type !== "resource_link") return `[${part.type}, ${part.mimeType}]`;
   const { uri, name, description, mimeType } = part;

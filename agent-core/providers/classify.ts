@@ -83,7 +83,7 @@ function refusedParameter({ parameter, text: whole, sent }: ErrorDetails): strin
 const ECHO = /['"]input['"]\s*:|optional_params|\breceived (?:params|model group)\b/i;
 /** Refusals of a message, of the schema of a tool, or of one of their parts; and of a model by its name. */
 const PART =
-  /\bmessages\b|\bmessage \S|\broles?\b|\b(?:tools|function_?declarations|input|contents)\W{1,4}\d|\b(?:function|tool) ['"`]|['"`]properties|properties[.[]|\w['"`]? (?:item|block)s?\b|system memory/i;
+  /\bmessages\b|\bmessage \S|\broles?\b|\b(?:tools|function_?declarations|input|contents)\W{1,4}\d|\b(?:function|tool) ['"`]|['"`]properties|properties[.[]|\w['"`]? (?:item|block)s?\b|system memory|\bgrammar|\bjson schema/i;
 
 /** "Reasoning effort", "presencePenalty" and, at Ollama, "thinking" are parameters, too; a part of a message is none. */
 function mentionOf(name: string): RegExp {

@@ -83,17 +83,19 @@ export function resolveModel(
   );
 }
 
-/** Words before a key in a header or a file of variables. */
-const COPIED = /^\s*(?:authorization:\s*)?bearer\s+|^\s*(?:export\s+)?[A-Z][A-Z_\d]*=/i;
+/** Words before a key in a header, a file of variables, a shell or JSON. */
+const COPIED =
+  /^.*(?:\bbearer\s|\b[\w-]*(?:key|token|secret)["']?\s*[:=](?=.*\w)|\b[A-Z]\w*=(?=.*\w)|\bsetx\s+\w+\s)\s*/i;
 
-/** The text without blanks, characters without a glyph, quotes and brackets, which come along when a key or an address is copied. */
+/** The text without blanks, characters without a glyph, quotes and brackets, which come along when a key or an address is copied; its dashes plain. */
 function plain(text: string | undefined): string | undefined {
-  return text?.replaceAll(/[\s\p{Cf}]/gu, "").replaceAll(/^["'`“”‘’<]+|["'`“”‘’>,;]+$/gu, "");
+  const seen = text?.replaceAll(/[\s\p{Cf}]/gu, "").replaceAll(/\p{Pd}/gu, "-");
+  return seen?.replaceAll(/^["'`“”‘’<]+|["'`“”‘’>,;，；。]+$/gu, "");
 }
 
 /** A path of an API, which follows its base URL. `api`: Ollama's own. */
 const API_PATH =
-  /\/+(?:(?:chat\/)?completions|messages|responses|models|api\/(?:chat|generate|tags)|(?<=\/v\d+\/+)(?:chat|embeddings))\/*$/;
+  /\/+(?:(?:chat\/)?completions?|messages|responses|models|api\/(?:chat|generate|tags)|(?<=\/v\d+\/+)(?:chat|embeddings))\/*$/;
 /** The base URL of an address that lacks its scheme, doubles a part, or goes on to one path of the API. */
 function cleanAddress(written: string | undefined): string | undefined {
   const [, scheme, rest = ""] = /^(?:(https?):\/*)?(.*)$/i.exec(plain(written) ?? "") ?? [];

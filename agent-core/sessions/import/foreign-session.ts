@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import type { Database, SqlValue } from "sql.js";
 import * as z from "zod";
-import type { ContentPart, Message, ToolCall } from "../../messages/message.ts";
+import { type ContentPart, contentText, type Message, type ToolCall } from "../../messages/message.ts";
 import { attempt } from "../../platform/errors.ts";
 import { oneLine } from "../../platform/one-line.ts";
 import { redact } from "../../providers/redact.ts";
@@ -113,11 +113,13 @@ function messageOf(row: MessageRow): Message | undefined {
       return { role: "user", content: said, ...(isOurs && { synthetic: true }) };
     }
     case "assistant":
-      return assistantMessage(plain(contentOf(content)), row);
+      return assistantMessage(contentText(contentOf(content), "\n", "[image]"), row);
     case "tool": {
       const id = textOf(row.tool_call_id);
       // Stored tool output never contains secrets.
-      return id ? { role: "tool", tool_call_id: id, content: redact(plain(contentOf(content))) } : undefined;
+      return id
+        ? { role: "tool", tool_call_id: id, content: redact(contentText(contentOf(content), "\n", "[image]")) }
+        : undefined;
     }
     default:
       return undefined; // a note of the original for itself
@@ -151,11 +153,6 @@ function contentOf(content: string): string | readonly ContentPart[] {
     const url = image.safeParse(part.image_url).data;
     return url?.startsWith("data:") ? [{ type: "image_url", image_url: { url } }] : [{ type: "text", text: "[image]" }];
   });
-}
-
-function plain(content: string | readonly ContentPart[]): string {
-  if (typeof content === "string") return content;
-  return content.map((part) => (part.type === "text" ? part.text : "[image]")).join("\n");
 }
 
 function configOf(row: SessionRow): z.infer<typeof config> {

@@ -1,5 +1,5 @@
 /** Texts of the full-text search: queries, indexed messages, snippets of hits. No query is a syntax error. */
-import type { Message } from "../../messages/message.ts";
+import { contentText, type Message } from "../../messages/message.ts";
 import { withoutMarkup } from "../../messages/without-markup.ts";
 
 /** Shorter prefixes match too many words to be searched in time. Characters. */
@@ -92,8 +92,7 @@ function fullText(message: Message): string {
     case "tool":
       return message.content;
     case "user":
-      if (typeof message.content === "string") return message.content;
-      return message.content.map((part) => (part.type === "text" ? part.text : "[image]")).join("\n");
+      return contentText(message.content, "\n", "[image]");
     case "assistant": {
       const calls = (message.tool_calls ?? []).map(({ function: call }) => `[${call.name} ${call.arguments}]`);
       return [message.content ?? "", ...calls].filter((text) => text !== "").join("\n");

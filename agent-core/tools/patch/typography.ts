@@ -8,7 +8,7 @@ const { override, direction, widthless, joiner, byteOrderMark, hyphen } = INVISI
 const SHAPELESS = new RegExp(`[${override}${direction}${widthless}${joiner}${byteOrderMark}${hyphen}]`, "gu");
 
 const QUOTES: readonly (readonly [RegExp, string])[] = [
-  [/[\u2018\u2019\u201a\u201b\u2032]/g, "'"],
+  [/[\u2018\u2019\u201a\u201b\u2032\u00b4]/g, "'"],
   [/[\u201c\u201d\u201e\u201f\u2033]/g, '"'],
 ];
 /** Typographic characters that models write for plain ones, or the reverse. */
@@ -22,7 +22,7 @@ const PLAIN: readonly (readonly [RegExp, string])[] = [
 
 export function plain(text: string): string {
   if (isAscii(text)) return text;
-  return PLAIN.reduce((changed, [from, to]) => changed.replace(from, to), text.normalize("NFKC"));
+  return PLAIN.reduce((changed, [from, to]) => changed.replace(from, to), text).normalize("NFKC");
 }
 
 /** Makes the quotes of new lines plain where the model curls those of a file that has plain ones. */

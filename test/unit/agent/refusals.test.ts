@@ -187,6 +187,7 @@ test.each([
   ],
   ["Ministral", 500, "Only user, assistant and tool roles are supported, got system.", hasSystem],
   ["Mistral behind an alias", 400, "Tool call id was call_1 but must be a-z, A-Z, 0-9, with a length of 9.", hasLongId],
+  ["an old template", 500, "Only user and assistant roles are supported!", hasSystem],
   ["Gemini behind a proxy", 400, "contents[2].parts[0].function_response.name: Name cannot be empty.", hasNoName],
   ["FastAPI", 422, "messages.2.content: Input should be a valid string", hasNull],
   ["a strict gateway", 400, "Invalid type for 'messages[2].content': expected a string, got null", hasNull],

@@ -279,6 +279,11 @@ describe("a refusal of a parameter", () => {
     ["Go", 'json: unknown field "parallel_tool_calls"', "parallel_tool_calls"],
     ["DashScope", "The value of the enable_thinking parameter is restricted to True.", "enable_thinking"],
     ["a gateway", "store: this parameter is not allowed", "store"],
+    [
+      "LiteLLM before Anthropic",
+      "`max_tokens` must be greater than `thinking.budget_tokens`. See https://x.com/extended-thinking#max-tokens-and-context-window-size",
+      "max_tokens",
+    ],
   ])("by %s names it in words of its own: %s", (_, words, parameter) => {
     expect(faultOf(apiError(400, { message: words }))).toMatchObject({ kind: "unsupported-parameter", parameter });
   });
@@ -301,6 +306,8 @@ describe("a refusal of a parameter", () => {
     "Upstream error from Mistral: Expected last role User or Tool",
     "Upstream error from Nebius: Invalid tool_choice",
     "No upstream configured for model x",
+    "Grammar error: Invalid type: include",
+    "The provided JSON schema contains features not supported by xgrammar: include",
   ])("is no refusal of a part of a message or a tool, or in other words: %s", (words) => {
     expect(faultOf(apiError(400, { message: words })).kind).toBe("bad-request");
   });

@@ -63,8 +63,22 @@ test("one edit in a list is a replacement, also of a part of a line", async () =
   expect(text("a.ts")).toContain("const b = 8;");
 });
 
-test("several edits of parts of lines are refused, and nothing changes", async () => {
-  const edits = ["a", "c"].map((name) => ({ old_string: `${name} =`, new_string: `${name}2 =` }));
+test.each<[string, readonly string[], string]>([
+  ["of different lines", ["a =", "c ="], "const a2 = 1;\nconst b = 2;\nconst c2 = 3;\n"],
+  ["of one line", ["const a", "a2 ="], "const a22 = 1;\nconst b = 2;\nconst c = 3;\n"],
+  [
+    "of the end of one line and the start of the next",
+    ["= 1;\nconst b", "c ="],
+    "const a = 1;\nconst b2 = 2;\nconst c2 = 3;\n",
+  ],
+])("several edits of parts %s are made", async (_, parts, after) => {
+  const edits = parts.map((part) => ({ old_string: part, new_string: part.replace(/\w(?=( =)?$)/, "$&2") }));
+  expect(await use({ path: "a.ts", edits })).toMatchObject({ ok: true });
+  expect(text("a.ts")).toBe(after);
+});
+
+test("several edits of which one part is at two places are refused, and nothing changes", async () => {
+  const edits = ["a =", "const"].map((part) => ({ old_string: part, new_string: "x" }));
   expect(await use({ path: "a.ts", edits })).toMatchObject({ ok: false });
   expect(text("a.ts")).toBe("const a = 1;\nconst b = 2;\nconst c = 3;\n");
 });

@@ -17,3 +17,22 @@ test.each([
   const ended = parts.finish({ type: "finish", reason: "stop", usage: undefined });
   expect(callsOf([...begun, ...ended])).toEqual([["list", '{"name":"2","depth":2}']]);
 });
+
+const file = (depth: number): string => `<file>\n<depth>${depth}</depth>\n<range>1-5</range>\n</file>`;
+test.each([
+  ["one file", file(2), { depth: "2", range: "1-5" }],
+  [
+    "two files",
+    `${file(2)}\n${file(3)}`,
+    [
+      { depth: "2", range: "1-5" },
+      { depth: "3", range: "1-5" },
+    ],
+  ],
+])("a call with %s in Roo's elements within elements has them all", (_, files, read) => {
+  const parameters = { type: "object", properties: { depth: { type: "string" } } };
+  const parts = new WrittenParts({ tools: [{ name: "list", description: "", parameters }], allowsBareJson: true });
+  const begun = parts.take({ type: "text-delta", text: `I look.\n\n<list>\n<args>\n${files}\n</args>\n</list>` });
+  const ended = parts.finish({ type: "finish", reason: "stop", usage: undefined });
+  expect(callsOf([...begun, ...ended])).toEqual([["list", JSON.stringify({ file: read })]]);
+});
