@@ -3,7 +3,7 @@
  * and terminals.
  */
 import * as vscode from "vscode";
-import { messageOf } from "../../agent-core/platform/errors.ts";
+import { attempt, messageOf } from "../../agent-core/platform/errors.ts";
 import type { Attachment, PictureType } from "../../agent-core/protocol/attachments.ts";
 import { showPanel } from "../commands/show-panel.ts";
 import { realPlace } from "../documents/file-links.ts";
@@ -46,14 +46,12 @@ export async function attachFiles(
  * those of files, but not inside texts. Its authority has no API: only the addresses for a webview show it.
  */
 export function draggedUri(text: string, webview: Pick<vscode.Webview, "asWebviewUri">): vscode.Uri | undefined {
-  try {
+  return attempt(() => {
     const uri = vscode.Uri.parse(text, true);
     const file = uri.with({ scheme: "file", authority: "" });
     const isHere = String(webview.asWebviewUri(uri)) === String(webview.asWebviewUri(file));
     return uri.scheme === REMOTE && isHere ? file : uri;
-  } catch {
-    return undefined;
-  }
+  });
 }
 
 /** Scheme of files on the other end of a remote window. */

@@ -1,6 +1,6 @@
 /** Lists VS Code's language models for the agent, and streams their answers. */
 import * as vscode from "vscode";
-import { messageOf } from "../../agent-core/platform/errors.ts";
+import { attempt, messageOf } from "../../agent-core/platform/errors.ts";
 import type {
   HermesChat,
   HermesChatDelta,
@@ -150,10 +150,6 @@ function imagePart(url: string): vscode.LanguageModelDataPart {
 
 /** Incomplete JSON becomes an empty input: a call that was cut off stays in the history, with an error as its result. */
 function parsedInput(json: string): object {
-  try {
-    const value: unknown = JSON.parse(json);
-    return typeof value === "object" && value !== null ? value : {};
-  } catch {
-    return {};
-  }
+  const value: unknown = attempt(() => JSON.parse(json));
+  return typeof value === "object" && value !== null ? value : {};
 }

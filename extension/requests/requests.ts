@@ -12,6 +12,7 @@ import type {
 } from "@zed-industries/agent-client-protocol";
 import * as vscode from "vscode";
 import * as z from "zod";
+import { abortable } from "../../agent-core/platform/deadline.ts";
 import { truncate } from "../../agent-core/platform/one-line.ts";
 import { visibleText } from "../../agent-core/platform/visible-text.ts";
 import { HermesPermissionMeta } from "../../agent-core/protocol/conversation.ts";
@@ -44,7 +45,7 @@ export type RequestPorts = {
 type OpenRequest = {
   readonly sessionId: string;
   readonly notice: RequestNotice;
-  readonly answer: (answer: RequestAnswer | undefined) => void;
+  readonly answer: (answer: RequestAnswer) => void;
   /** Closes the notification; undefined while there is none. */
   shownNotice: AbortController | undefined;
 };
@@ -125,20 +126,16 @@ export class Requests {
     asked: Pick<OpenRequest, "sessionId" | "notice">,
     signal: AbortSignal,
   ): Promise<RequestAnswer | undefined> {
-    const { promise, resolve: answer } = Promise.withResolvers<RequestAnswer | undefined>();
+    const { promise, resolve: answer } = Promise.withResolvers<RequestAnswer>();
     const request: OpenRequest = { ...asked, answer, shownNotice: undefined };
     this.#open.set(requestId, request);
     this.#changed();
-    const withdraw = (): void => answer(undefined);
-    if (signal.aborted) withdraw();
-    signal.addEventListener("abort", withdraw, { once: true });
     this.#updateNotice(request);
     try {
-      return await promise;
+      return await abortable(promise, signal).catch(() => undefined);
     } finally {
       this.#open.delete(requestId);
       this.#changed();
-      signal.removeEventListener("abort", withdraw);
       request.shownNotice?.abort();
     }
   }

@@ -5,6 +5,7 @@
 import { readFile, stat } from "node:fs/promises";
 import * as vscode from "vscode";
 import { messageOf } from "../../agent-core/platform/errors.ts";
+import { inParallel } from "../../agent-core/platform/in-parallel.ts";
 import { KeyedQueue } from "../../agent-core/platform/keyed-queue.ts";
 import type { FileEdit } from "../documents/guarded-edit.ts";
 
@@ -99,7 +100,7 @@ export class DiskEdits implements vscode.Disposable {
     const files = new Map<string, Kept>();
     let bytes = 0;
     this.#begunAt = Date.now();
-    await inParallel(paths, async (path) => {
+    await inParallel(paths, PARALLEL, async (path) => {
       const kept = await readKept(path, bytes < MAX_BYTES);
       if (kept === undefined) return;
       bytes += kept.text?.length ?? 0;
@@ -112,7 +113,7 @@ export class DiskEdits implements vscode.Disposable {
     const before = this.#files;
     if (before === undefined) return;
     const paths = new Set([...before.keys(), ...(await this.#list())]);
-    await inParallel([...paths], async (path) => {
+    await inParallel(paths, PARALLEL, async (path) => {
       const kept = before.get(path);
       const now = await readKept(path, true, kept);
       if (now === kept) return;
@@ -142,12 +143,4 @@ async function readKept(path: string, readsText: boolean, kept?: Kept): Promise<
   } catch {
     return undefined; // removed meanwhile
   }
-}
-
-async function inParallel<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
-  const rest = items.values();
-  const worker = async (): Promise<void> => {
-    for (const item of rest) await work(item);
-  };
-  await Promise.all(Array.from({ length: PARALLEL }, worker));
 }

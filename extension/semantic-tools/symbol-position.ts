@@ -2,6 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import * as vscode from "vscode";
 import { messageOf } from "../../agent-core/platform/errors.ts";
+import { escapePattern } from "../../agent-core/platform/escape-pattern.ts";
 import type { HermesSymbol, HermesSymbolPlace } from "../../agent-core/protocol/editor.ts";
 
 /** Waits for a language service, which starts with the first document of its language. Milliseconds. */
@@ -106,7 +107,6 @@ function nearest(uses: readonly vscode.Position[], line: number, problem: string
 
 /** Positions of the name as a whole word. */
 function usesOf(document: vscode.TextDocument, name: string): readonly vscode.Position[] {
-  const literal = name.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
-  const word = new RegExp(`(?<![\\p{ID_Continue}$])${literal}(?![\\p{ID_Continue}$])`, "gu");
+  const word = new RegExp(`(?<![\\p{ID_Continue}$])${escapePattern(name)}(?![\\p{ID_Continue}$])`, "gu");
   return [...document.getText().matchAll(word)].map(({ index }) => document.positionAt(index));
 }
