@@ -76,12 +76,10 @@ export class AcpSession {
     });
     this.model = new SessionModel({
       directory,
-      starting: model.resolved,
+      starting: model,
       agent: () => this.#parts?.agent,
       makeAgent: () => this.agent,
-      chosen: model.chosen,
       isRecorded: stored !== undefined,
-      effort: model.effort,
       configuredEffort: configured.options.sampling?.reasoningEffort,
       record: (entry) => this.#made.journal.append(entry),
       onChange: () => this.#sendOptions(),

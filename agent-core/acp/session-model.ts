@@ -29,17 +29,13 @@ const MAX_NAMED = 5;
 
 export type SessionModelOptions = {
   readonly directory: ModelDirectory;
-  /** Model until the agent exists. */
-  readonly starting: ResolvedModel;
+  /** Model until the agent exists, and the choices until the user makes others. */
+  readonly starting: StartingModel;
   readonly agent: () => AIAgent | undefined;
   /** Makes the agent unless it exists. */
   readonly makeAgent: () => AIAgent;
-  /** Undefined: the configuration decides. */
-  readonly chosen: ModelChoice | undefined;
   /** The journal already has the choice. */
   readonly isRecorded: boolean;
-  /** Undefined: nothing was chosen. */
-  readonly effort: ChosenEffort | undefined;
   /** Value of config.yaml, until the user chooses one. */
   readonly configuredEffort: Sampling["reasoningEffort"];
   record(entry: NewEntry): void;
@@ -58,9 +54,9 @@ export class SessionModel {
 
   constructor(options: SessionModelOptions) {
     this.#options = options;
-    this.#chosen = options.chosen;
+    this.#chosen = options.starting.chosen;
     this.#isRecorded = options.isRecorded;
-    this.#effort = options.effort;
+    this.#effort = options.starting.effort;
     this.#stopListening = options.directory.onChange(() => this.announce());
     this.#shown = JSON.stringify(this.options);
   }
@@ -89,7 +85,7 @@ export class SessionModel {
   }
 
   get #model(): ResolvedModel {
-    return this.#options.agent()?.setup.models.current ?? this.#options.starting;
+    return this.#options.agent()?.setup.models.current ?? this.#options.starting.resolved;
   }
 
   /** All models, including those of servers on this machine. */

@@ -20,7 +20,12 @@ const options = {
   root: { kind: "list", value: "DIR", summary: "folder that sessions may work in; default on loopback: all" },
   "max-connections": { kind: "number", value: "N", default: 64, min: 1, summary: "connections at the same time" },
   grace: { kind: "time", value: "TIME", default: "10m", summary: "time that questions wait for a lost client" },
-  unload: { kind: "time", value: "TIME", default: "30m", summary: "time until a session without a client closes" },
+  unload: {
+    kind: "time",
+    value: "TIME",
+    default: "30m",
+    summary: "time after which a session without a client closes",
+  },
   "trust-proxy": { kind: "flag", summary: "a proxy in front does TLS, and names the client in X-Forwarded-For" },
 } as const satisfies Record<string, Option>;
 
