@@ -1,7 +1,30 @@
 /** Effects of one program: the vocabulary between the rules and the verdict. */
 import type { NameFilter } from "./reached-secrets.ts";
 import type { Arg } from "./shell/arg.ts";
-import type { GrantForm, Reach } from "./shell/recorder.ts";
+
+/** `safe` runs, `ask` needs an answer, `block` never runs. */
+export type Level = "safe" | "ask" | "block";
+
+/** Form in which a lasting grant may name a command: its first words, all its words, or not at all. */
+export type GrantForm = "prefix" | "exact" | "never";
+
+/**
+ * Reach of a command: inside a sandbox without network, with the network, or `outside`: it needs the user's keys, other
+ * processes, devices, or files that a sandbox hides.
+ */
+export type Reach = "inside" | "network" | "outside";
+
+export type Finding = {
+  readonly kind: "finding";
+  readonly level: Exclude<Level, "safe">;
+  readonly reason: string;
+  /** Needs an answer in every mode. */
+  readonly always: boolean;
+  readonly grant: GrantForm;
+  /** Asks only because unread code runs: a sandbox confines what that code does. */
+  readonly contained?: boolean;
+  readonly reads?: true;
+};
 
 export type Input =
   | { readonly kind: "none" }
@@ -78,16 +101,7 @@ export type CommandEffect =
       readonly zero?: Arg;
       readonly here?: boolean;
     }
-  | { readonly kind: "opaque"; readonly reason: string }
-  /** `runsCode`: the only reason is that unread code runs. `always`: asks in every mode, and no answer lasts. */
-  | {
-      readonly kind: "ask";
-      readonly reason: string;
-      readonly grant: GrantForm;
-      readonly runsCode?: true;
-      readonly always?: true;
-    }
-  | { readonly kind: "block"; readonly reason: string };
+  | Finding;
 
 export type ScriptSource =
   | { readonly of: "file"; readonly path: Arg }
@@ -111,21 +125,27 @@ export function project(words: readonly Arg[]): CommandEffect {
   return { kind: "project", words };
 }
 
-export function ask(reason: string, grant: GrantForm = "exact"): CommandEffect {
-  return { kind: "ask", reason, grant };
+export function ask(reason: string, grant: GrantForm = "exact"): Finding {
+  return { kind: "finding", level: "ask", reason, always: false, grant };
 }
 
 /** Asks because unread code runs: a script, or a program that is not known. */
-export function askForCode(reason: string, grant: GrantForm = "exact"): CommandEffect {
-  return { kind: "ask", reason, grant, runsCode: true };
+export function askForCode(reason: string, grant: GrantForm = "exact"): Finding {
+  return { ...ask(reason, grant), contained: true };
 }
 
-export function block(reason: string): CommandEffect {
-  return { kind: "block", reason };
+/** Asks in every mode because the code that runs is not known. */
+export function opaque(reason: string): Finding {
+  return { ...askForCode(reason, "never"), always: true };
 }
 
-export function opaque(reason: string): CommandEffect {
-  return { kind: "opaque", reason };
+/** Asks in every mode and is never granted: a protected file, or an effect that is not known before it runs. */
+export function askAlways(reason: string): Finding {
+  return { ...ask(reason, "never"), always: true };
+}
+
+export function block(reason: string): Finding {
+  return { ...askAlways(reason), level: "block" };
 }
 
 export function reads(

@@ -7,11 +7,12 @@ import { hash as digestOf } from "node:crypto";
 import { dirname, join, resolve } from "node:path";
 import { gitSettings, readGitSync } from "../host/read-git.ts";
 import { quote } from "../host/terminals/preamble.ts";
+import type { GrantForm } from "./command-effect.ts";
 import { type CommandScope, partsBelow } from "./command-scope.ts";
 import type { CommandVerdict } from "./command-verdict.ts";
 import type { Grant, GrantOffer } from "./grants.ts";
 import { readScript } from "./project-scripts.ts";
-import type { CommandPart, GrantForm } from "./shell/recorder.ts";
+import type { CommandPart } from "./shell/recorder.ts";
 
 /**
  * Rows that cover a command: `others`, and those of each of its parts that `needs` one. Undefined when no row can cover it: a

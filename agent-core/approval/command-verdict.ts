@@ -1,6 +1,8 @@
 /** Verdict on a command: the command is parsed and walked, every effect is judged, and the worst effect counts. */
+
 import { basename, resolve } from "node:path";
 import { messageOf } from "../platform/errors.ts";
+import { askAlways, block, opaque } from "./command-effect.ts";
 import type { CommandScope } from "./command-scope.ts";
 import { findTextDefect, parseCommand } from "./parse-command.ts";
 import { walkPowerShell } from "./powershell/walk-powershell.ts";
@@ -28,9 +30,9 @@ export type CommandVerdict = Readonly<
 export function judgeCommand(command: string, scope: CommandScope): CommandVerdict {
   const record = new Recorder();
   const defect = findTextDefect(command);
-  if (defect?.level === "block") record.block(defect.reason);
+  if (defect?.level === "block") record.add(block(defect.reason));
   else if (defect?.readable === false) record.markUnparsed(defect.reason);
-  else if (defect) record.askAlways(defect.reason);
+  else if (defect) record.add(askAlways(defect.reason));
   const { language = "sh" } = scope;
   const isRead = defect?.readable !== false && (language === "sh" || scope.powerShell !== undefined);
   if (isRead) judgeCode(command, scope, record);
@@ -60,7 +62,7 @@ function checkNames(command: string, scope: CommandScope, record: Recorder): voi
   const words = command.replaceAll(/["'\\]/g, "").split(/[^\w.\-/~]+/);
   const paths = words.filter((word) => /^[~/]/.test(word) || isSecretName(basename(word)));
   const named = paths.find((word) => secretReason(resolve(scope.cwd, word.replace(/^~(?=\/)/, scope.home)), scope));
-  if (named !== undefined) record.askAlways(`Reads a file that is not known before it runs, and names ${named}`);
+  if (named !== undefined) record.add(askAlways(`Reads a file that is not known before it runs, and names ${named}`));
 }
 
 /** A script that the same command changes is not the one that was read. */
@@ -68,9 +70,9 @@ function checkScripts(record: Recorder): void {
   const { writes } = record;
   const scripts = record.parts.flatMap((part) => part.scripts.map(({ path }) => path.replace(/#.*$/, "")));
   const changed = scripts.find((path) => [...writes].some((write) => `${path}/`.startsWith(`${write}/`)));
-  if (changed !== undefined) record.askUnknown(`Runs ${changed}, which the same command may change`);
+  if (changed !== undefined) record.add(opaque(`Runs ${changed}, which the same command may change`));
   if (writes.size > 0 && record.findings.some(({ reason }) => /^Sets PATH to/i.test(reason)))
-    record.askUnknown("Runs programs of other folders, in which the same command may write");
+    record.add(opaque("Runs programs of other folders, in which the same command may write"));
 }
 
 /** Caches `resolvePath` for one verdict, which asks for the same paths again and again. */

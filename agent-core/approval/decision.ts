@@ -1,8 +1,8 @@
 /** Effects of tool calls as the approval sees them, and its decisions. */
 import type { SandboxKind } from "../host/terminals/terminals.ts";
+import type { Reach } from "./command-effect.ts";
 import type { CommandScope } from "./command-scope.ts";
 import type { GrantLookup, GrantOffer } from "./grants.ts";
-import type { Reach } from "./shell/recorder.ts";
 
 /** Effect of a tool call, as far as the approval policy needs it. Paths are absolute. */
 export type Effect =

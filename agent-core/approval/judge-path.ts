@@ -2,7 +2,7 @@
 import { dirname } from "node:path";
 import { entriesOf, pathRules, statOf } from "../platform/paths.ts";
 import { catastrophicReason, deviceOf } from "./catastrophic-paths.ts";
-import type { CommandEffect } from "./command-effect.ts";
+import { ask, askAlways, askForCode, block, type CommandEffect, opaque } from "./command-effect.ts";
 import { type CommandScope, homeOf, type Place, partsBelow, placeOf } from "./command-scope.ts";
 import { protectedPatternReason, protectedReason } from "./protected-paths.ts";
 import { secretsBelow, secretsMatching } from "./reached-secrets.ts";
@@ -31,7 +31,7 @@ export function judgePath(effect: PathEffect, judge: PathJudge): void {
     return;
   }
   for (const target of targets) {
-    if (isOfGateway(target, judge.scope)) judge.record.block(`Uses ${shown(effect.path)}: ${OF_GATEWAY}`);
+    if (isOfGateway(target, judge.scope)) judge.record.add(block(`Uses ${shown(effect.path)}: ${OF_GATEWAY}`));
     else if (effect.kind === "read") judgeRead(effect, target, judge);
     else if (effect.kind === "write") judgeWrite(effect, target, judge);
     else judgeRemoval(effect, target, judge);
@@ -67,8 +67,8 @@ function judgeUnknown(effect: PathEffect, judge: PathJudge): void {
   }
   const verb = { write: "Writes to", delete: "Deletes", permissions: "Changes the permissions of" }[effect.kind];
   const reason = `${verb} ${shown(effect.path)}, a path that is not known before it runs`;
-  if (effect.kind === "write") record.askUnknown(reason);
-  else record.askAlways(reason);
+  if (effect.kind === "write") record.add(opaque(reason));
+  else record.add(askAlways(reason));
 }
 
 /** The pieces may be plain names: `/proc/$X/environ`. */
@@ -76,7 +76,7 @@ function judgeWithNames(effect: PathEffect, judge: PathJudge): void {
   const { record, scope, cwds = scope.roots } = judge;
   const path = { ...effect.path, text: effect.path.text.replaceAll(UNKNOWN, "x") };
   for (const target of targetsOf(path, { ...judge, cwds }) ?? []) {
-    if (isOfGateway(target, scope)) record.block(`Uses ${shown(effect.path)}: ${OF_GATEWAY}`);
+    if (isOfGateway(target, scope)) record.add(block(`Uses ${shown(effect.path)}: ${OF_GATEWAY}`));
     else if (effect.kind === "read") judgeRead(effect, target, judge);
     else if (effect.kind !== "write") blockCatastrophe(effect, target, judge);
   }
@@ -84,7 +84,7 @@ function judgeWithNames(effect: PathEffect, judge: PathJudge): void {
 
 function readUnknown(effect: ReadEffect, { record, scope, cwds = scope.roots }: PathJudge): void {
   if (aroundHome(effect.path.text, scope))
-    record.askAlways(`Reads ${shown(effect.path)}, which may be a file with keys or passwords`);
+    record.add(askAlways(`Reads ${shown(effect.path)}, which may be a file with keys or passwords`));
   else if (!printsNoText(effect)) {
     record.readsUnknown = true;
     for (const path of absolute(effect.path.text, cwds, scope)) record.noteSecrets(secretsMatching(path, scope));
@@ -113,7 +113,7 @@ function shownSecret({ prints }: ReadEffect, path: string, scope: CommandScope):
 
 function judgeRead(effect: ReadEffect, target: string, { scope, record }: PathJudge): void {
   if (deviceOf(target) === "network") {
-    record.ask(`Opens a network connection through ${shown(target)}`);
+    record.add(ask(`Opens a network connection through ${shown(target)}`));
     return;
   }
   const names = effect.path.glob ? [target, target.replace(/[*?[\]]/g, "")] : [target];
@@ -121,7 +121,7 @@ function judgeRead(effect: ReadEffect, target: string, { scope, record }: PathJu
     const reason = shownSecret(effect, name, scope);
     if (reason !== undefined) {
       record.needs("outside");
-      record.askAlways(`Reads ${shown(effect.path)}: ${reason}`);
+      record.add(askAlways(`Reads ${shown(effect.path)}: ${reason}`));
       return;
     }
   }
@@ -136,8 +136,8 @@ function judgeRead(effect: ReadEffect, target: string, { scope, record }: PathJu
   const reason = `Reads ${shown(effect.path)}: ${place.reason}`;
   if (place.isHidden) {
     record.needs("outside");
-    record.askAlways(reason);
-  } else record.add({ level: "ask", reason, always: false, grant: "exact", contained: true, reads: true });
+    record.add(askAlways(reason));
+  } else record.add({ ...askForCode(reason), reads: true });
 }
 
 function judgeWrite(effect: PathEffect, target: string, { scope, record }: PathJudge): void {
@@ -146,22 +146,22 @@ function judgeWrite(effect: PathEffect, target: string, { scope, record }: PathJ
     case "harmless":
       return;
     case "raw":
-      record.block(`${what}: it is a disk`);
+      record.add(block(`${what}: it is a disk`));
       return;
     case "power":
-      record.block(`${what}, which can stop the machine`);
+      record.add(block(`${what}, which can stop the machine`));
       return;
     case "network":
-      record.ask(`Sends data through ${shown(target)}`);
+      record.add(ask(`Sends data through ${shown(target)}`));
       return;
     case undefined: {
       const reason = effect.path.glob ? protectedPatternReason(target, scope) : protectedReason(target, scope);
       if (reason !== undefined) {
         record.needs("outside");
-        record.askAlways(`${what}: ${reason}`);
+        record.add(askAlways(`${what}: ${reason}`));
         // The sandbox does not hold it either: the other name is the same file.
       } else if (effect.path.glob ? matchesSharedFile(target, scope) : hasOtherName(target, scope))
-        record.askAlways(`${what}, a hard link to a file with another name`);
+        record.add(askAlways(`${what}, a hard link to a file with another name`));
     }
   }
 }
@@ -228,29 +228,29 @@ function judgeRemoval(effect: Removal, target: string, { scope, record }: PathJu
   const moves = effect.kind === "delete" && effect.moves === true;
   const what = describe(effect);
   if (deviceOf(target) === "raw") {
-    record.block(`${what}: it is a disk`);
+    record.add(block(`${what}: it is a disk`));
     return;
   }
   if (blockCatastrophe(effect, target, { scope, record })) return;
   const reason = reasonAgainstRemoval(target, path.glob, scope);
   if (reason !== undefined) {
     record.needs("outside");
-    record.askAlways(`${what}: ${reason}`);
+    record.add(askAlways(`${what}: ${reason}`));
     return;
   }
   if (wholeWorkspace(target, path.glob, scope)) {
-    record.askAlways(`${what}: that is the whole workspace`);
+    record.add(askAlways(`${what}: that is the whole workspace`));
     return;
   }
   if (moves || (effect.kind === "permissions" && !recursive) || isTemporary(target, path.glob, scope)) return;
-  record.ask(what);
+  record.add(ask(what));
 }
 
 /** True when the removal takes all of a system or a home, and is blocked. */
 function blockCatastrophe(effect: Removal, target: string, { scope, record }: Omit<PathJudge, "cwds">): boolean {
   const { glob } = effect.path;
   const wiped = effect.recursive || glob ? catastrophicReason(target, glob, scope) : undefined;
-  if (wiped !== undefined) record.block(`${describe(effect)}: that is ${wiped}`);
+  if (wiped !== undefined) record.add(block(`${describe(effect)}: that is ${wiped}`));
   return wiped !== undefined;
 }
 

@@ -1,7 +1,9 @@
 /** Lines in a language that is not read: each asks. */
+
 import { hash as digestOf } from "node:crypto";
 import type { ShellLanguage } from "../host/terminals/terminals.ts";
 import { pathRules } from "../platform/paths.ts";
+import { block } from "./command-effect.ts";
 import { type CommandScope, placeOf } from "./command-scope.ts";
 import { askUnlessGranted, asProtected, type Decision, deny, type Effect, type PolicyContext } from "./decision.ts";
 import type { Grant } from "./grants.ts";
@@ -38,7 +40,7 @@ export function judgeUnread(
     .replace(/(["'])(.*?)\1/g, (_, __, text: string) => (/[\s;|&]/.test(text) ? "_" : text));
   for (const statement of bare.split(/[;|&\r\n(){}]+/))
     if (WIPES.some((wipes) => wipes.test(statement)))
-      record.block(`Stops the machine, or wipes a disk or a home: ${statement.trim()}`);
+      record.add(block(`Stops the machine, or wipes a disk or a home: ${statement.trim()}`));
 }
 
 /**

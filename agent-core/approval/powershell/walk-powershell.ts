@@ -2,8 +2,10 @@
  * Walk through a PowerShell line: its commands, pipelines and blocks become the effects that bash's have. Whatever is not on
  * the list of forms here is not read, and asks.
  */
+
 import type { Node } from "@vscode/tree-sitter-wasm";
 import { grammarParser } from "../../host/syntax/syntax-problems.ts";
+import { askForCode, opaque } from "../command-effect.ts";
 import type { PowerShellParser } from "../command-scope.ts";
 import { judgeVariable } from "../rules/sensitive-variables.ts";
 import { type Arg, knownArg, UNKNOWN, UNKNOWN_ARG } from "../shell/arg.ts";
@@ -146,7 +148,7 @@ function walkCommand(node: Node, setting: Setting, walk: Walk): void {
   const { cwds } = setting.state;
   if (written.text.includes(UNKNOWN) || operator === ".") {
     record.part(written.text, [written, ...args], cwds, () =>
-      record.askUnknown(`Runs ${node.text.slice(0, 60)}, which is not known before it runs`),
+      record.add(opaque(`Runs ${node.text.slice(0, 60)}, which is not known before it runs`)),
     );
     return;
   }
@@ -216,10 +218,10 @@ function runNamed(name: string, { words, isPiped, hasFiles }: Called, setting: S
   const takesPaths = isPiped && (hasFiles || !/^(?:select-string|sls)$/.test(name));
   const cmdlet = cmdletEffects(name, words, takesPaths);
   if (cmdlet) runEffects(cmdlet, setting, walk);
-  else if (EVALUATES.test(name)) record.askUnknown("Runs a text as PowerShell");
-  else if (SHELLS.test(name)) record.askUnknown(`Runs ${name}, another shell, whose code is not read here`);
+  else if (EVALUATES.test(name)) record.add(opaque("Runs a text as PowerShell"));
+  else if (SHELLS.test(name)) record.add(opaque(`Runs ${name}, another shell, whose code is not read here`));
   else if (/^[a-z]+-[a-z]+$/.test(name) || /^(?:sal|nal|icm|ipmo|sajb|ii|si|sv)$/.test(name))
-    record.askForCode(`Runs ${name}, a command that is not known or has other parameters`);
+    record.add(askForCode(`Runs ${name}, a command that is not known or has other parameters`));
   else {
     const input = isPiped ? ({ kind: "data", from: "another command" } as const) : NO_INPUT;
     walkProgram({ name, args: words.map(({ arg }) => arg), input }, setting, walk);

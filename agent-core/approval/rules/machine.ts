@@ -1,6 +1,7 @@
 /** Losses that no sandbox brings back: processes, services and disks of the machine. */
 import {
   ask,
+  askAlways,
   block,
   CHANGE,
   type CommandEffect,
@@ -82,10 +83,7 @@ export const machinePrograms: ReadonlyMap<string, Program> = ruleTable({
   "service rc-service": looksAt(1),
   crontab: byLine([/^-l$/, OUTSIDE], [/^/, hides("Changes scheduled commands")]),
   /** Our own command line plans jobs, changes settings, and sends prompts that may run unasked: `hermes --yes`. */
-  "hermes hermes-acp": byLine(
-    [HERMES_LOOKS, [OUTSIDE, LOOK]],
-    [/^/, [OUTSIDE, { kind: "ask", reason: PLANS, grant: "never", always: true }]],
-  ),
+  "hermes hermes-acp": byLine([HERMES_LOOKS, [OUTSIDE, LOOK]], [/^/, [OUTSIDE, askAlways(PLANS)]]),
   "at batch tmux screen systemd-run": { does: hides("Runs commands beyond this one") },
   "mkfs mke2fs mkfs.ext2 mkfs.ext3 mkfs.ext4 mkfs.xfs mkfs.btrfs mkfs.vfat mkfs.fat mkfs.msdos mkfs.ntfs": formats,
   "mkfs.exfat mkfs.f2fs mkfs.minix mkfs.cramfs mkdosfs mkntfs newfs newfs_apfs newfs_hfs newfs_msdos": formats,

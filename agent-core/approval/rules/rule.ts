@@ -96,7 +96,7 @@ function compile(rule: Rule): Compiled {
   const listed = options.flatMap(([names]) => names);
   const short = listed.filter((name) => /^[^-]:{0,2}$/.test(name)).join("");
   const long = listed.filter((name) => !/^[^-]:{0,2}$/.test(name));
-  const asks = listOf(rule.does).some(({ kind }) => kind === "ask" || kind === "opaque" || kind === "block");
+  const asks = listOf(rule.does).some(({ kind }) => kind === "finding");
   const byDefault = rule.wraps !== undefined || rule.posix ? UNLISTED : UNLISTED_OPTION;
   return {
     rule,

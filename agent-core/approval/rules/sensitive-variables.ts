@@ -1,4 +1,5 @@
 /** Environment variables that steer other programs: the code they load, the programs they run, the hosts they reach. */
+import { askAlways, askForCode } from "../command-effect.ts";
 import { type Arg, isKnown, shown } from "../shell/arg.ts";
 import type { Recorder } from "../shell/recorder.ts";
 
@@ -43,9 +44,10 @@ const INNER_FOLDERS = /^(?!\/)(?!.*\.\.)[\w./:@-]+$/;
 /** Records that a command sets `name` to `value`. Returns true when that asks. */
 export function judgeVariable(name: string, value: Arg, record: Recorder): boolean {
   record.variables.add(name);
-  if (/^BASH_(?:CMDS|ALIASES)$/.test(name)) record.askAlways(`Sets ${name}, which makes a name run another program`);
+  if (/^BASH_(?:CMDS|ALIASES)$/.test(name))
+    record.add(askAlways(`Sets ${name}, which makes a name run another program`));
   const reason = sensitiveVariable(name, value);
-  if (reason !== undefined) record.askForCode(reason);
+  if (reason !== undefined) record.add(askForCode(reason));
   return reason !== undefined;
 }
 

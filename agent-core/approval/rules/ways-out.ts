@@ -10,11 +10,11 @@ import {
   OUTSIDE,
   type Program,
   project,
+  type Reach,
   reads,
   writes,
 } from "../command-effect.ts";
 import { type Arg, isKnown, knownArg, shown } from "../shell/arg.ts";
-import type { Reach } from "../shell/recorder.ts";
 import { has, type Options, readOptions, valuesOf } from "./options.ts";
 import { byLine, lineOf, type Rule, ruleTable } from "./rule.ts";
 

@@ -1,5 +1,7 @@
 /** Arithmetic assigns variables, and evaluates the text of variables again, with the substitutions in it. */
+
 import type { ArithmeticExpression, WordPart } from "unbash";
+import { askAlways, opaque } from "../command-effect.ts";
 import { knownArg, TOKEN, UNKNOWN } from "./arg.ts";
 import { NO_INPUT, type Setting, type ShellState, type Walk } from "./shell-state.ts";
 
@@ -14,7 +16,7 @@ export function walkArithmetic(node: ArithmeticExpression, setting: Setting, wal
     checkWord(node.value, node.parts && expand(node.parts, setting, walk).text, setting, walk);
   else if (node.type === "ArithmeticCommandExpansion") {
     if (node.script) evaluateText(walk.script(node.script, { ...setting, input: NO_INPUT }), setting, walk);
-    else walk.record.askAlways(`The substitution ${node.text.slice(0, 60)} cannot be read`);
+    else walk.record.add(askAlways(`The substitution ${node.text.slice(0, 60)} cannot be read`));
   } else {
     for (const child of Object.values(node))
       if (typeof child === "object") walkArithmetic(child, setting, walk, expand);
@@ -34,7 +36,7 @@ export function isInteger(name: string, { integers }: ShellState): boolean {
 /** Evaluates text as arithmetic: a subscript, an integer, an operand. Asks when it may run a command: `a[$(rm x)]`. */
 export function evaluateText(text: string, { state }: Setting, walk: Walk): void {
   if (hidesCommand(text, state, new Set())) {
-    walk.record.askUnknown("Arithmetic evaluates a text that runs a command or is not known before it runs");
+    walk.record.add(opaque("Arithmetic evaluates a text that runs a command or is not known before it runs"));
   }
 }
 

@@ -1,7 +1,7 @@
 /** Assignments of variables. */
 import { basename } from "node:path";
 import type { Assignment } from "unbash";
-import { reads } from "../command-effect.ts";
+import { askAlways, reads } from "../command-effect.ts";
 import { judgeVariable } from "../rules/sensitive-variables.ts";
 import { isSecretName } from "../secret-paths.ts";
 import { type Arg, isKnown, knownArg, UNKNOWN, UNKNOWN_ARG, UNKNOWN_ARGS } from "./arg.ts";
@@ -71,7 +71,7 @@ export function forgetVariables(names: readonly Arg[], setting: Setting, walk: W
     const plain = name.text.replace(/\[.*$/, "");
     judgeVariable(plain, UNKNOWN_ARG, walk.record);
     if (isKnown(name)) state.variables.set(plain, [UNKNOWN_ARG]);
-    else walk.record.askAlways("Sets a variable whose name is not known before it runs");
+    else walk.record.add(askAlways("Sets a variable whose name is not known before it runs"));
   }
 }
 

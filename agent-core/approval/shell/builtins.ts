@@ -1,6 +1,6 @@
 /** Built-in commands of the shell: they change it, run code in it, or evaluate their arguments. */
 import type { TestExpression } from "unbash";
-import { askForCode, type Call, reads } from "../command-effect.ts";
+import { ask, askAlways, askForCode, type Call, opaque, reads } from "../command-effect.ts";
 import { type Arg, isKnown, knownArg, shown, UNKNOWN, UNKNOWN_ARG } from "./arg.ts";
 import { evaluateText } from "./arithmetic.ts";
 import { assignText, forgetVariables, setVariable } from "./assignments.ts";
@@ -26,8 +26,8 @@ const ARITHMETIC = new Set(["-eq", "-ne", "-lt", "-le", "-gt", "-ge"]);
 const declare: Builtin = ({ args }, setting, walk) => {
   for (const { text } of args) {
     if (/^[-+]\w*n/.test(text))
-      walk.record.askAlways("Makes a variable a reference to another one, which may not be known");
-    if (/^-\w*f/.test(text)) walk.record.ask("Exports shell functions to other programs");
+      walk.record.add(askAlways("Makes a variable a reference to another one, which may not be known"));
+    if (/^-\w*f/.test(text)) walk.record.add(ask("Exports shell functions to other programs"));
   }
   const names = args.filter(({ text }) => !/^[-+]/.test(text));
   // Numbers, and letters in another case.
@@ -76,7 +76,7 @@ const source: Builtin = ({ args }, setting, walk) => {
   if (file && isKnown(file) && !file.glob) {
     const otherwise = [askForCode(`Runs the script ${shown(file)} in this shell`)];
     runEffects([{ kind: "script", source: { of: "file", path: file }, here: true, otherwise }], setting, walk);
-  } else walk.record.askUnknown("Runs a script in this shell that is not known before it runs");
+  } else walk.record.add(opaque("Runs a script in this shell that is not known before it runs"));
   for (const name of setting.state.variables.keys()) setting.state.variables.set(name, [UNKNOWN_ARG]);
   setting.state.cwds = undefined;
   return UNKNOWN;
@@ -109,7 +109,7 @@ const alias: Builtin = ({ args }, setting, walk) => {
     if (name !== undefined) walk.code(`${name}() { ${own} "$@"; command ${name} "$@"; }`, setting);
   }
   if (args.some(({ text }) => text.includes(UNKNOWN)))
-    walk.record.askAlways("Makes an alias that is not known before it runs");
+    walk.record.add(askAlways("Makes an alias that is not known before it runs"));
   return UNKNOWN;
 };
 
@@ -122,7 +122,7 @@ const trap: Builtin = ({ args }, setting, walk) => {
 };
 
 const set: Builtin = ({ args }, { state }, walk) => {
-  if (args.some(({ text }) => /^\+\w*B|^braceexpand$/.test(text))) walk.record.askAlways(READS_OTHERWISE);
+  if (args.some(({ text }) => /^\+\w*B|^braceexpand$/.test(text))) walk.record.add(askAlways(READS_OTHERWISE));
   const dashes = args.findIndex(({ text }) => text === "--");
   const first = dashes >= 0 ? dashes + 1 : args.findIndex(({ text }) => !/^[-+]/.test(text));
   const takesName = args.slice(0, Math.max(first, 0)).some(({ text }) => /^[-+]\w*o$/.test(text));
@@ -140,7 +140,7 @@ const BEFORE_VALUE = /^-\w*[dip]$/;
 
 /** `read`, `mapfile`, `getopts` and `wait -p` set the variables that they name. */
 const sets: Builtin = ({ name, args }, setting, walk) => {
-  if (args.some(({ text }) => /^-\w*C/.test(text))) walk.record.askAlways("Runs code for lines of its input");
+  if (args.some(({ text }) => /^-\w*C/.test(text))) walk.record.add(askAlways("Runs code for lines of its input"));
   const isName = ({ text }: Arg, at: number) => {
     const option = args[at - 1]?.text ?? "";
     return name === "wait" ? /^-\w*p$/.test(option) : /^[A-Za-z_\0]/.test(text) && !BEFORE_VALUE.test(option);
@@ -162,7 +162,7 @@ const printf: Builtin = (call, setting, walk) => {
 const unset: Builtin = ({ args }, setting, walk) => {
   const names = args.filter(({ text }) => !text.startsWith("-"));
   for (const name of names) {
-    if (name.text === "IFS") walk.record.ask("Changes how the shell splits words");
+    if (name.text === "IFS") walk.record.add(ask("Changes how the shell splits words"));
     if (name.text.includes("[") || name.text.includes(UNKNOWN)) evaluateText(name.text, setting, walk);
     setting.state.variables.set(name.text, [knownArg("")]);
     setting.state.functions.delete(name.text);
@@ -189,7 +189,7 @@ const test: Builtin = ({ args }, setting, walk) => {
 
 function unless(option: RegExp, reason: string): Builtin {
   return (call, _, walk) => {
-    if (call.args.some(({ text }) => option.test(text))) walk.record.askAlways(reason);
+    if (call.args.some(({ text }) => option.test(text))) walk.record.add(askAlways(reason));
     return knownOutput(call);
   };
 }

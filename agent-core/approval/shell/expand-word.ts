@@ -1,5 +1,7 @@
 /** Expansion of words as in bash, as far as values are known before the command runs; walks the commands inside. */
+
 import type { DoubleQuotedChild, ParameterExpansionPart, ParameterOperation, Word, WordPart } from "unbash";
+import { askAlways, opaque } from "../command-effect.ts";
 import { judgeVariable } from "../rules/sensitive-variables.ts";
 import { type Arg, isKnown, knownArg, TOKEN, UNKNOWN, UNKNOWN_ARG, UNKNOWN_ARGS } from "./arg.ts";
 import { evaluateText, walkArithmetic } from "./arithmetic.ts";
@@ -209,7 +211,7 @@ function printed(part: Extract<WordPart, { type: "CommandExpansion" | "ProcessSu
   const { setting, walk } = mode;
   // The parser ends some substitutions too early, at a delimiter around them: `${x/$(rm /)/y}`.
   if (!script || !/[)`}]$/.test(text)) {
-    walk.record.askAlways(`The substitution ${text.slice(0, 60)} cannot be read`);
+    walk.record.add(askAlways(`The substitution ${text.slice(0, 60)} cannot be read`));
     return UNKNOWN;
   }
   // `${ …; }` runs in this shell; other substitutions run in a subshell.
@@ -249,7 +251,7 @@ function readOperands(operation: ParameterOperation, name: string, { setting, wa
   const operands = words.map((word) => expandValue(word, setting, walk));
   if (operation.type === "Slice") for (const { text } of operands) evaluateText(text, setting, walk);
   if (operation.type === "Transform" && operands[0]?.text === "P")
-    walk.record.askUnknown("A prompt string is expanded, which can run commands");
+    walk.record.add(opaque("A prompt string is expanded, which can run commands"));
   if (operation.type === "Default" && operation.operator.endsWith("=")) {
     judgeVariable(name, operands[0] ?? knownArg(""), walk.record);
     setting.state.variables.set(name, [UNKNOWN_ARG]);

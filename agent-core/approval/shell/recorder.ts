@@ -1,17 +1,6 @@
 /** Record of a walk through a command: its findings, and the simple commands that they belong to. */
+import { askAlways, type Finding, type GrantForm, type Level, type Reach } from "../command-effect.ts";
 import { type Arg, isKnown } from "./arg.ts";
-
-/** `safe` runs, `ask` needs an answer, `block` never runs. */
-export type Level = "safe" | "ask" | "block";
-
-/** Form in which a lasting grant may name a command: its first words, all its words, or not at all. */
-export type GrantForm = "prefix" | "exact" | "never";
-
-/**
- * Reach of a command: inside a sandbox without network, with the network, or `outside`: it needs the user's keys, other
- * processes, devices, or files that a sandbox hides.
- */
-export type Reach = "inside" | "network" | "outside";
 
 export type CommandPart = {
   /** The command's words; undefined when one of them is not known. */
@@ -43,17 +32,6 @@ const MAX_DEPTH = 16;
 export const MAX_CODE = 200_000;
 /** Words that one verdict examines, after expansion. No real command line has as many. */
 const MAX_WORDS = 5000;
-
-export type Finding = {
-  readonly level: Exclude<Level, "safe">;
-  readonly reason: string;
-  /** Needs an answer in every mode. */
-  readonly always: boolean;
-  readonly grant: GrantForm;
-  /** Asks only because unread code runs: a sandbox confines what that code does. */
-  readonly contained?: boolean;
-  readonly reads?: true;
-};
 
 type OpenPart = {
   -readonly [Key in keyof Omit<CommandPart, "level" | "readOnly" | "grant" | "scripts">]: CommandPart[Key];
@@ -115,28 +93,10 @@ export class Recorder {
     else this.outsideCommands.asks = true;
   }
 
-  ask(reason: string, grant: GrantForm = "exact"): void {
-    this.add({ level: "ask", reason, always: false, grant });
-  }
-
-  askForCode(reason: string, grant: GrantForm = "exact"): void {
-    this.add({ level: "ask", reason, always: false, grant, contained: true });
-  }
-
-  /** Asks in every mode because the code that runs is not known. */
-  askUnknown(reason: string): void {
-    this.add({ level: "ask", reason, always: true, grant: "never", contained: true });
-  }
-
   needs(needed: Reach): void {
     this.reach = widerReach(this.reach, needed);
     const part = this.open.at(-1);
     if (part) part.reach = widerReach(part.reach, needed);
-  }
-
-  /** Asks in every mode and is never granted: a protected file, or an effect that is not known before it runs. */
-  askAlways(reason: string): void {
-    this.add({ level: "ask", reason, always: true, grant: "never" });
   }
 
   /** The command decodes a text that it holds: code that is not known may be that text, and never runs unasked. */
@@ -146,11 +106,7 @@ export class Recorder {
 
   markUnparsed(reason: string): void {
     this.whole = false;
-    this.askAlways(reason);
-  }
-
-  block(reason: string): void {
-    this.add({ level: "block", reason, always: true, grant: "never" });
+    this.add(askAlways(reason));
   }
 
   markChanged(): void {

@@ -1,7 +1,7 @@
 /** Turns the effects of a program into findings, and walks the commands that the program runs. */
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import type { CommandEffect, RemoteBranches, ScriptSource } from "../command-effect.ts";
+import { ask, type CommandEffect, opaque, type RemoteBranches, type ScriptSource } from "../command-effect.ts";
 import type { CommandScope } from "../command-scope.ts";
 import { judgePath, judgeWords, type PathEffect } from "../judge-path.ts";
 import { parseCommand } from "../parse-command.ts";
@@ -51,18 +51,10 @@ function runEffect(effect: CommandEffect, setting: Setting, walk: Walk): Output 
       judgeRemote(effect.follows, setting, walk);
       if (effect.of === undefined || setting.state.cwds?.every(PLAIN[effect.of]) === true) record.markLook();
       else if (effect.of === "repository") record.markChanged();
-      else record.ask("Reads a compose project that names other files");
+      else record.add(ask("Reads a compose project that names other files"));
       return undefined;
-    case "ask":
-      if (effect.always) record.askAlways(effect.reason);
-      else if (effect.runsCode) record.askForCode(effect.reason, effect.grant);
-      else record.ask(effect.reason, effect.grant);
-      return undefined;
-    case "opaque":
-      record.askUnknown(effect.reason);
-      return undefined;
-    case "block":
-      record.block(effect.reason);
+    case "finding":
+      record.add(effect);
       return undefined;
     case "command":
       return runCommand(effect, setting, walk);
@@ -78,8 +70,8 @@ function isOff(key: string | undefined, { state }: Setting): boolean {
 function judgeRemote(branches: RemoteBranches | undefined, { state }: Setting, { record }: Walk): void {
   if (branches === undefined || state.cwds?.every((cwd) => followsBranches(cwd, branches)) === true) return;
   const what = branches.refs.length === 0 ? "its default branch" : branches.refs.join(" ");
-  record.ask(
-    `${branches.pulls ? "Pulls" : "Fetches"} ${what} from ${branches.remote}, which this branch does not follow`,
+  record.add(
+    ask(`${branches.pulls ? "Pulls" : "Fetches"} ${what} from ${branches.remote}, which this branch does not follow`),
   );
 }
 
@@ -206,7 +198,7 @@ export function runShell(
   if (effect.zero) state.variables.set("0", [effect.zero]);
   const inner = { ...setting, state, input: effect.here ? setting.input : NO_INPUT };
   if (!effect.code.includes(UNKNOWN)) return record.nested(() => walk.code(effect.code.replaceAll(TOKEN, "0"), inner));
-  record.askUnknown(`Runs shell code that is not known before it runs: ${shown(effect.code)}`);
+  record.add(opaque(`Runs shell code that is not known before it runs: ${shown(effect.code)}`));
   return undefined;
 }
 

@@ -1,7 +1,7 @@
 /** Words of a call that no rule describes: files that the program may read, and commands that it may run. */
 import { basename } from "node:path";
 import { catastrophicReason } from "../catastrophic-paths.ts";
-import type { Call, CommandEffect } from "../command-effect.ts";
+import { type Call, type CommandEffect, opaque } from "../command-effect.ts";
 import { heldBackWords, judgePath, type PathJudge, piecesOf } from "../judge-path.ts";
 import { isHiddenFolder } from "../read-places.ts";
 import { isSecretName } from "../secret-paths.ts";
@@ -24,9 +24,11 @@ const ENDS =
   /\b(?:mkfs|shutdown|reboot|poweroff|halt|pkill|killall)\b|\/dev\/(?:sd|hd|vd|nvme|disk|mapper)|\bkill\W[^;]*-1\b|:\(\)/;
 const HOMES = /homedir\(\)|Path\.home\(\)|Dir\.home|expanduser|(?:environ|ENV|env|getenv)\W+HOME\W|\$\{?HOME/g;
 
+const runsUnread = (effect: CommandEffect): boolean => effect.kind === "finding" && effect.contained === true;
+
 /** Unread code that may wipe a home or the machine, by the words in it: `os.system("rm -rf ~")`. Only the user decides on it. */
 function judgeCode({ args, input }: Call, effects: readonly CommandEffect[], { scope, record }: Walk): void {
-  if (!effects.some((effect) => effect.kind === "opaque" || (effect.kind === "ask" && effect.runsCode))) return;
+  if (!effects.some(runsUnread)) return;
   const code = [...args.map(({ text }) => text), input.kind === "text" ? input.text : ""].join(" ");
   const end = ENDS.exec(code)?.[0];
   // In code a slash without quotes divides, or opens a comment.
@@ -75,7 +77,7 @@ function judgeNamed(name: string, words: readonly Arg[], { described, runsCode }
   const named = [...[...inCode].map(knownArg), ...words];
   const [held] = runsCode ? heldBackWords(named, judge) : [];
   if (held)
-    judge.record.askUnknown(`Runs code with ${name} that names ${shown(held)}, which asks before it is changed`);
+    judge.record.add(opaque(`Runs code with ${name} that names ${shown(held)}, which asks before it is changed`));
   for (const path of named)
     if ((path.glob || isSecretName(basename(path.text))) && !described.has(path.text))
       judgePath({ kind: "read", path }, judge);
@@ -92,7 +94,7 @@ function factsOf(name: string, effects: readonly CommandEffect[]) {
     if (effect.kind === "command") for (const { text } of effect.words) described.add(text);
     if (effect.kind === "shell") codes.push(effect.code);
   }
-  const runsCode = effects.some((effect) => effect.kind === "opaque" || (effect.kind === "ask" && effect.runsCode));
+  const runsCode = effects.some(runsUnread);
   const opensHome = name === "git" || effects.some(({ kind }) => /^(?:project|change|look|script)$/.test(kind));
   return { described, codes, runsCode, opensHome };
 }

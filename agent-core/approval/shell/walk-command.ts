@@ -3,7 +3,17 @@ import { join } from "node:path";
 import type { Assignment, Command, Redirect, Redirection, Word } from "unbash";
 import { repositoryOf } from "../../host/git-layout.ts";
 import { pathBelow } from "../../platform/paths.ts";
-import { askForCode, type Call, CHANGE, type CommandEffect, type Input, type Program } from "../command-effect.ts";
+import {
+  askAlways,
+  askForCode,
+  block,
+  type Call,
+  CHANGE,
+  type CommandEffect,
+  type Input,
+  opaque,
+  type Program,
+} from "../command-effect.ts";
 import { homeOf, placeOf } from "../command-scope.ts";
 import { foreignParts, linkedParts } from "../git-folders.ts";
 import { filesChangedBy } from "../git-guard.ts";
@@ -105,7 +115,7 @@ export function walkWords(words: readonly Arg[], setting: Setting, walk: Walk): 
   const { record } = walk;
   if (!isKnown(word) || word.glob || word.content !== undefined) {
     return record.part(shown(word), words, setting.state.cwds, () => {
-      record.askUnknown(`The command word ${shown(word)} is not known before it runs`);
+      record.add(opaque(`The command word ${shown(word)} is not known before it runs`));
       return UNKNOWN;
     });
   }
@@ -137,16 +147,16 @@ function callFunction(call: Call, setting: Setting, walk: Walk): Output {
   const { state, calls } = setting;
   const body = state.functions.get(call.name);
   if (body === undefined) {
-    walk.record.askAlways(`${call.name} is a function that is not known before it runs`);
+    walk.record.add(askAlways(`${call.name} is a function that is not known before it runs`));
     return UNKNOWN;
   }
   const rounds = calls.filter((running) => running === body).length;
   if (rounds > 0 && setting.parallel) {
-    walk.record.block(`${call.name} starts copies of itself without end, which halts the machine`);
+    walk.record.add(block(`${call.name} starts copies of itself without end, which halts the machine`));
     return UNKNOWN;
   }
   if (rounds >= MAX_ROUNDS) {
-    walk.record.askUnknown(`${call.name} calls itself, and its later rounds are not known before they run`);
+    walk.record.add(opaque(`${call.name} calls itself, and its later rounds are not known before they run`));
     return UNKNOWN;
   }
   const { positional } = state;
@@ -187,7 +197,9 @@ function runKnown(program: Program, call: Call, setting: Setting, walk: Walk): O
   // Unknown words may be options that no rule has examined.
   const mayBeOptions = call.args.some((arg) => arg.splits && arg.text.includes(UNKNOWN));
   if (mayBeOptions && !plainReaders.has(call.name) && record.findings.length === before) {
-    record.askForCode(`Runs ${call.name} with words that are not known before it runs, which may be options`, "never");
+    record.add(
+      askForCode(`Runs ${call.name} with words that are not known before it runs, which may be options`, "never"),
+    );
   }
   const printed = knownOutput(call);
   return printed === UNKNOWN ? output : printed;
@@ -206,12 +218,12 @@ function checkRepository({ state }: Setting, { scope, record }: Walk): void {
   record.noteSecrets(foreign, "history");
   const program = state.cwds?.map(programOfRepository).find((found) => found !== undefined);
   if (program !== undefined)
-    record.askForCode(`git starts a program of this repository, which ${program} names`, "prefix");
+    record.add(askForCode(`git starts a program of this repository, which ${program} names`, "prefix"));
   const bare = state.cwds?.find((cwd) =>
     isInBareRepository(scope.resolvePath(cwd), scope.resolvePath(scope.roots[0] ?? scope.cwd)),
   );
   if (bare !== undefined)
-    record.askUnknown(`git uses the settings of the bare repository in ${bare}, which can run programs`);
+    record.add(opaque(`git uses the settings of the bare repository in ${bare}, which can run programs`));
 }
 
 const MAX_NAMED = 8;
@@ -228,7 +240,7 @@ function checkTree({ args }: Call, { state }: Setting, { scope, record }: Walk):
   const names = paths.slice(0, MAX_NAMED).map((path) => pathBelow(scope.resolvePath(cwd), path) ?? path);
   const rest = paths.length > MAX_NAMED ? ` and ${paths.length - MAX_NAMED} more` : "";
   const what = `protected files${isOutside ? " or files outside the workspace" : ""}`;
-  record.askAlways(`Changes ${what}: ${names.join(", ")}${rest}`);
+  record.add(askAlways(`Changes ${what}: ${names.join(", ")}${rest}`));
   if (isOutside) record.needs("outside");
   for (const path of paths) record.treeFiles.add(path);
 }
@@ -268,7 +280,7 @@ function textInput(redirection: Exclude<Redirection, Redirect>, setting: Setting
 /** Judges one redirection; true when the command reads from it. */
 function redirectFile({ operator, target }: Redirect, setting: Setting, walk: Walk): boolean {
   if (!target) {
-    walk.record.askAlways("A redirection has no target");
+    walk.record.add(askAlways("A redirection has no target"));
     return false;
   }
   const words = expandWord(target, setting, walk);

@@ -1,7 +1,7 @@
 /** Reads the corpus: one command a line, under the level that it must get. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Level } from "../../../../agent-core/approval/shell/recorder.ts";
+import type { Level } from "../../../../agent-core/approval/command-effect.ts";
 
 export type Case = { readonly command: string; readonly level: Level };
 
