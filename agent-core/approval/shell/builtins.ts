@@ -2,9 +2,8 @@
 import type { TestExpression } from "unbash";
 import { ask, askAlways, askForCode, type Call, opaque, reads } from "../command-effect.ts";
 import { type Arg, isKnown, knownArg, shown, UNKNOWN, UNKNOWN_ARG } from "./arg.ts";
-import { evaluateText } from "./arithmetic.ts";
 import { assignText, forgetVariables, setVariable } from "./assignments.ts";
-import { expandValue } from "./expand-word.ts";
+import { evaluateText, expandValue } from "./expand-word.ts";
 import { knownOutput } from "./known-output.ts";
 import { foldersOf, runEffects, runShell } from "./run-effects.ts";
 import { enterFolders, forkState, type Output, type Setting, variable, type Walk } from "./shell-state.ts";

@@ -2,10 +2,9 @@
 import type { AndOr, Case, CommandNode, For, If, ParsedScript, Pipeline, PipelineNode, Statement, While } from "unbash";
 import type { Input } from "../command-effect.ts";
 import { isKnown, knownArg, shown, TOKEN, UNKNOWN, UNKNOWN_ARG } from "./arg.ts";
-import { walkArithmetic } from "./arithmetic.ts";
 import { setVariable } from "./assignments.ts";
 import { walkTest } from "./builtins.ts";
-import { expandParts, expandValue, expandWords } from "./expand-word.ts";
+import { expandValue, expandWords, walkArithmetic } from "./expand-word.ts";
 import {
   enterFolders,
   forkState,
@@ -127,22 +126,16 @@ function walkNode(node: CommandNode, setting: Setting, walk: Walk): Output {
       walkTest(node.expression, setting, walk);
       return "";
     case "ArithmeticCommand":
-      calculate(node.expression, setting, walk);
+      if (node.expression) walkArithmetic(node.expression, setting, walk);
       return "";
     case "ArithmeticFor":
-      calculate(node.initialize, setting, walk);
-      calculate(node.test, setting, walk);
-      calculate(node.update, setting, walk);
+      for (const each of [node.initialize, node.test, node.update]) if (each) walkArithmetic(each, setting, walk);
       return repeat(() => walkStatements(node.body.commands, setting, walk), setting);
   }
 }
 
 export function walkBody(body: CommandNode | If["then"], setting: Setting, walk: Walk): Output {
   return body.type === "CompoundList" ? walkStatements(body.commands, setting, walk) : walkNode(body, setting, walk);
-}
-
-function calculate(expression: Parameters<typeof walkArithmetic>[0] | undefined, setting: Setting, walk: Walk): void {
-  if (expression) walkArithmetic(expression, setting, walk, expandParts);
 }
 
 function walkIf(node: If, setting: Setting, walk: Walk): Output {
