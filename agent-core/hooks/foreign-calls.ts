@@ -2,7 +2,7 @@
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import { commandsIn } from "../approval/parse-command.ts";
-import { wrappers } from "../approval/rules/wrappers.ts";
+import { wrappers } from "../approval/rules/code.ts";
 import { globMatcher } from "../host/search-rules.ts";
 import { systemClock } from "../platform/clock.ts";
 import { matchesWildcards } from "../platform/wildcards.ts";
