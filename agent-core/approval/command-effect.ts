@@ -24,6 +24,8 @@ export type Finding = {
   /** Asks only because unread code runs: a sandbox confines what that code does. */
   readonly contained?: boolean;
   readonly reads?: true;
+  /** A part of the command was not read: it may be worse than its level. */
+  readonly unread?: true;
 };
 
 export type Input =
@@ -142,6 +144,11 @@ export function opaque(reason: string): Finding {
 /** Asks in every mode and is never granted: a protected file, or an effect that is not known before it runs. */
 export function askAlways(reason: string): Finding {
   return { ...ask(reason, "never"), always: true };
+}
+
+/** A part of the command that cannot be read. */
+export function unread(reason: string): Finding {
+  return { ...askAlways(reason), unread: true };
 }
 
 export function block(reason: string): Finding {

@@ -2,7 +2,7 @@
 
 import { basename, resolve } from "node:path";
 import { messageOf } from "../platform/errors.ts";
-import { askAlways, block, opaque } from "./command-effect.ts";
+import { askAlways, opaque, unread } from "./command-effect.ts";
 import type { CommandScope } from "./command-scope.ts";
 import { findTextDefect, parseCommand } from "./parse-command.ts";
 import { walkPowerShell } from "./powershell/walk-powershell.ts";
@@ -30,11 +30,9 @@ export type CommandVerdict = Readonly<
 export function judgeCommand(command: string, scope: CommandScope): CommandVerdict {
   const record = new Recorder();
   const defect = findTextDefect(command);
-  if (defect?.level === "block") record.add(block(defect.reason));
-  else if (defect?.readable === false) record.markUnparsed(defect.reason);
-  else if (defect) record.add(askAlways(defect.reason));
+  if (defect) record.add(defect);
   const { language = "sh" } = scope;
-  const isRead = defect?.readable !== false && (language === "sh" || scope.powerShell !== undefined);
+  const isRead = defect?.unread !== true && (language === "sh" || scope.powerShell !== undefined);
   if (isRead) judgeCode(command, scope, record);
   else if (language !== "sh") judgeUnread(command, language, scope, record);
   return record;
@@ -51,7 +49,7 @@ function judgeCode(command: string, scope: CommandScope, record: Recorder): void
     // An incomplete walk must not lower the verdict.
     const cause =
       error instanceof TooMuchToJudge || error instanceof RangeError ? "it expands into too many steps" : error;
-    record.markUnparsed(`The command cannot be judged: ${messageOf(cause)}`);
+    record.add(unread(`The command cannot be judged: ${messageOf(cause)}`));
   }
   checkScripts(record);
   if (record.readsUnknown) checkNames(command, scope, record);
@@ -97,7 +95,7 @@ function createWalk(scope: CommandScope, record: Recorder): Walk {
       record.countCode(code);
       const parsed = parseCommand(code);
       if (parsed.ok) return walkScript(parsed.script, setting, walk);
-      record.markUnparsed(parsed.reason);
+      record.add(unread(parsed.reason));
       return UNKNOWN;
     },
     body: (body, setting) => walkBody(body, setting, walk),

@@ -229,23 +229,13 @@ const ITSELF = ".\n";
 
 /**
  * Makes the parts that git tolerates in a git folder, so that they can be mounted, until `releasePlaceholders`. The folders
- * among them stay: another command may have mounted them. Returns true when it made one.
+ * among them stay: another command may have mounted them. A part may exist, or the disk be read-only.
  */
-export function holdPlaceholders(git: string): boolean {
+export function holdPlaceholders(git: string): void {
   held.set(git, (held.get(git) ?? 0) + 1);
-  const missing = PLACEHOLDERS.map((name) => join(git, name)).filter((folder) => !existsSync(folder));
-  return [...missing.map((path) => made(() => mkdirSync(path))), makeCommondir(git)].includes(true);
-}
-
-/** Only mounts need it, and a read-only file of that name already directs git. */
-function makeCommondir(git: string): boolean {
-  if (process.platform !== "linux") return false;
-  return made(() => writeFileSync(join(git, "commondir"), ITSELF, { flag: "wx" }));
-}
-
-/** False where it exists, or the disk is read-only. */
-function made(make: () => unknown): boolean {
-  return attempt(() => [make()]) !== undefined;
+  for (const name of PLACEHOLDERS) attempt(() => mkdirSync(join(git, name)));
+  // Only mounts need it, and a read-only file of that name already directs git.
+  if (process.platform === "linux") attempt(() => writeFileSync(join(git, "commondir"), ITSELF, { flag: "wx" }));
 }
 
 /** Call it once for each `holdPlaceholders`. */
@@ -254,7 +244,7 @@ export function releasePlaceholders(git: string): void {
   if (left > 0) held.set(git, left);
   else held.delete(git);
   const path = join(git, "commondir");
-  if (left <= 0 && readScript(path) === ITSELF) made(() => rmSync(path));
+  if (left <= 0 && readScript(path) === ITSELF) attempt(() => rmSync(path));
 }
 
 /**

@@ -140,30 +140,28 @@ function judgeRead(effect: ReadEffect, target: string, { scope, record }: PathJu
   } else record.add({ ...askForCode(reason), reads: true });
 }
 
-function judgeWrite(effect: PathEffect, target: string, { scope, record }: PathJudge): void {
-  const what = `Writes to ${shown(effect.path)}`;
-  switch (deviceOf(target) ?? deviceOf(scope.resolvePath(target))) {
-    case "harmless":
-      return;
-    case "raw":
-      record.add(block(`${what}: it is a disk`));
-      return;
-    case "power":
-      record.add(block(`${what}, which can stop the machine`));
-      return;
-    case "network":
-      record.add(ask(`Sends data through ${shown(target)}`));
-      return;
-    case undefined: {
-      const reason = effect.path.glob ? protectedPatternReason(target, scope) : protectedReason(target, scope);
-      if (reason !== undefined) {
-        record.needs("outside");
-        record.add(askAlways(`${what}: ${reason}`));
-        // The sandbox does not hold it either: the other name is the same file.
-      } else if (effect.path.glob ? matchesSharedFile(target, scope) : hasOtherName(target, scope))
-        record.add(askAlways(`${what}, a hard link to a file with another name`));
-    }
-  }
+function judgeWrite({ path }: PathEffect, target: string, { scope, record }: PathJudge): void {
+  const what = `Writes to ${shown(path)}`;
+  const device = deviceOf(target) ?? deviceOf(scope.resolvePath(target));
+  const reason = device === undefined ? reasonAgainst(target, path.glob, scope) : undefined;
+  if (device === "raw") record.add(block(`${what}: it is a disk`));
+  else if (device === "power") record.add(block(`${what}, which can stop the machine`));
+  else if (device === "network") record.add(ask(`Sends data through ${shown(target)}`));
+  else if (reason !== undefined) {
+    record.needs("outside");
+    record.add(askAlways(`${what}: ${reason}`));
+    // The sandbox does not hold it either: the other name is the same file.
+  } else if (device === undefined && isShared(target, path.glob, scope))
+    record.add(askAlways(`${what}, a hard link to a file with another name`));
+}
+
+/** Reason why a change asks in every mode: of a file, or of those that a pattern matches. */
+function reasonAgainst(target: string, glob: boolean, scope: CommandScope): string | undefined {
+  return glob ? protectedPatternReason(target, scope) : protectedReason(target, scope);
+}
+
+function isShared(target: string, glob: boolean, scope: CommandScope): boolean {
+  return glob ? matchesSharedFile(target, scope) : hasOtherName(target, scope);
 }
 
 const SEPARATOR = /[=:,@]/;
@@ -180,10 +178,10 @@ export function heldBackWords(words: readonly Arg[], judge: PathJudge): readonly
   return pieces.filter((path) => targetsOf(path, judge)?.some((target) => isHeldBack(path, target, judge.scope)));
 }
 
-function isHeldBack(path: Arg, target: string, scope: CommandScope): boolean {
-  if (deviceOf(target) !== undefined) return true;
-  if (path.glob) return protectedPatternReason(target, scope) !== undefined || matchesSharedFile(target, scope);
-  return protectedReason(target, scope) !== undefined || hasOtherName(target, scope);
+function isHeldBack({ glob }: Arg, target: string, scope: CommandScope): boolean {
+  return (
+    deviceOf(target) !== undefined || reasonAgainst(target, glob, scope) !== undefined || isShared(target, glob, scope)
+  );
 }
 
 /** The word, what is attached to its letter, and what follows each separator. An address of the web is not a file. */
@@ -257,7 +255,7 @@ function blockCatastrophe(effect: Removal, target: string, { scope, record }: Om
 function reasonAgainstRemoval(target: string, glob: boolean, scope: CommandScope): string | undefined {
   const around = target.endsWith(`/${TOKEN}`) ? catastrophicReason(dirname(target), false, scope) : undefined;
   if (around !== undefined) return `that may be most of ${around}`;
-  return glob ? protectedPatternReason(target, scope) : protectedReason(target, scope);
+  return reasonAgainst(target, glob, scope);
 }
 
 function describe(effect: Removal): string {

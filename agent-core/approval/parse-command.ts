@@ -1,6 +1,7 @@
 /** Reads a command: checks its text, then parses it with unbash. A command that cannot be read in full asks. */
 import { forEachChild, type ParsedScript, parse, type SyntaxNode } from "unbash";
 import { messageOf } from "../platform/errors.ts";
+import { askAlways, block, type Finding, unread } from "./command-effect.ts";
 
 const MAX_LENGTH = 65_536;
 /** Invisible characters: controls except tab and line feed, directions, zero widths, fillers, tags, selectors. */
@@ -10,28 +11,18 @@ const HIDDEN =
 const EMOJI =
   /\p{Extended_Pictographic}(?:\p{Variation_Selector}|\p{Emoji_Modifier}|\u200d(?=\p{Extended_Pictographic}))*/gu;
 
-/** Defect of a command's text. `readable`: the command is still parsed, because it may be blocked. */
-type TextDefect = { readonly level: "ask" | "block"; readonly reason: string; readonly readable: boolean };
-
-/** Defect that makes a command differ from its appearance; undefined for plain text. */
-export function findTextDefect(command: string): TextDefect | undefined {
+/** Defect that makes a command differ from its appearance; undefined for plain text. One that is not `unread` is still parsed. */
+export function findTextDefect(command: string): Finding | undefined {
   if (command.includes("\0")) {
-    return { level: "block", reason: "The command has a NUL character, which no shell accepts", readable: false };
+    return { ...block("The command has a NUL character, which no shell accepts"), unread: true };
   }
-  if (command.length > MAX_LENGTH) {
-    const reason = `The command is too long to be judged (${command.length} characters)`;
-    return { level: "ask", reason, readable: false };
-  }
+  if (command.length > MAX_LENGTH) return unread(`The command is too long to be judged (${command.length} characters)`);
   const hidden = new Set(command.replace(EMOJI, "").match(HIDDEN) ?? []);
   if (hidden.size === 0) return undefined;
   const codes = [...hidden]
     .slice(0, 5)
     .map((each) => `U+${each.codePointAt(0)?.toString(16).toUpperCase().padStart(4, "0")}`);
-  return {
-    level: "ask",
-    reason: `The command has invisible characters: ${codes.join(", ")}`,
-    readable: true,
-  };
+  return askAlways(`The command has invisible characters: ${codes.join(", ")}`);
 }
 
 export type ParsedCommand =

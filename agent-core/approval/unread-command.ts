@@ -3,7 +3,7 @@
 import { hash as digestOf } from "node:crypto";
 import type { ShellLanguage } from "../host/terminals/terminals.ts";
 import { pathRules } from "../platform/paths.ts";
-import { block } from "./command-effect.ts";
+import { block, unread } from "./command-effect.ts";
 import { type CommandScope, placeOf } from "./command-scope.ts";
 import { askUnlessGranted, asProtected, type Decision, deny, type Effect, type PolicyContext } from "./decision.ts";
 import type { Grant } from "./grants.ts";
@@ -33,7 +33,7 @@ export function judgeUnread(
     powerShell === undefined
       ? `${language === "powershell" ? "PowerShell" : language} commands, so it asks for each one`
       : "this line of PowerShell";
-  if (record.isFullyParsed) record.markUnparsed(`Hermes cannot read ${what}`);
+  if (record.isFullyParsed) record.add(unread(`Hermes cannot read ${what}`));
   // A quoted text with spaces is one word, and none of its parts starts a program.
   const bare = line
     .replace(/[`^]/g, "")

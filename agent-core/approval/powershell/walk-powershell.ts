@@ -5,7 +5,7 @@
 
 import type { Node } from "@vscode/tree-sitter-wasm";
 import { grammarParser } from "../../host/syntax/syntax-problems.ts";
-import { askForCode, opaque } from "../command-effect.ts";
+import { askForCode, opaque, unread } from "../command-effect.ts";
 import type { PowerShellParser } from "../command-scope.ts";
 import { judgeVariable } from "../rules/sensitive-variables.ts";
 import { type Arg, knownArg, UNKNOWN, UNKNOWN_ARG } from "../shell/arg.ts";
@@ -47,7 +47,7 @@ function walkNode(node: Node, setting: Setting, walk: Walk): void {
   else if (isOfKnownForm(node)) {
     walkAll(node, setting, walk);
     if (type === "statement_list") settleFolders(setting.state);
-  } else if (type === "member_access" ? /[(:]/.test(text) : !SILENT.test(type)) unread(node, walk);
+  } else if (type === "member_access" ? /[(:]/.test(text) : !SILENT.test(type)) markUnread(node, walk);
 }
 
 /** A call of .NET is an expression, too, and is not read. */
@@ -65,8 +65,8 @@ function walkAll(node: Node, setting: Setting, walk: Walk): void {
   for (const child of node.namedChildren) if (child) walkNode(child, setting, walk);
 }
 
-function unread({ text }: Node, { record }: Walk): void {
-  record.markUnparsed(`PowerShell that is not read: ${text.slice(0, 60)}`);
+function markUnread({ text }: Node, { record }: Walk): void {
+  record.add(unread(`PowerShell that is not read: ${text.slice(0, 60)}`));
 }
 
 const nameOf = (variable: string): string => variable.replace(/^\$/, "").replace(/[{}]/g, "").toLowerCase();
@@ -74,13 +74,13 @@ const nameOf = (variable: string): string => variable.replace(/^\$/, "").replace
 function walkAssignment(node: Node, setting: Setting, walk: Walk): void {
   const [left, , right] = node.namedChildren;
   if (!left || !right || !/^\$[\w:]+$/.test(left.text)) {
-    unread(node, walk);
+    markUnread(node, walk);
     return;
   }
   const name = nameOf(left.text);
   const value = wordValue(right, setting, walk);
   if (name.startsWith("env:")) judgeVariable(name.slice(4).toUpperCase(), value, walk.record);
-  else if (!/^\w+$/.test(name) || /preference$|^ofs$|^pshome$/.test(name)) unread(left, walk);
+  else if (!/^\w+$/.test(name) || /preference$|^ofs$|^pshome$/.test(name)) markUnread(left, walk);
   setting.state.variables.set(name, [value]);
 }
 
@@ -187,7 +187,7 @@ function redirect(node: Node, setting: Setting, walk: Walk): void {
   const file = node.namedChildren.find((child) => child?.type === "redirected_file_name");
   const target = file?.namedChildren.find((child) => child?.type !== "command_argument_sep");
   if (target) judgeTarget({ kind: "write", path: wordValue(target, setting, walk) }, setting, walk);
-  else if (!node.namedChildren.some((child) => child?.type === "merging_redirection_operator")) unread(node, walk);
+  else if (!node.namedChildren.some((child) => child?.type === "merging_redirection_operator")) markUnread(node, walk);
 }
 
 /** Names that lead elsewhere than to a cmdlet or a program. */

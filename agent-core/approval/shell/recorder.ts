@@ -1,5 +1,5 @@
 /** Record of a walk through a command: its findings, and the simple commands that they belong to. */
-import { askAlways, type Finding, type GrantForm, type Level, type Reach } from "../command-effect.ts";
+import type { Finding, GrantForm, Level, Reach } from "../command-effect.ts";
 import { type Arg, isKnown } from "./arg.ts";
 
 export type CommandPart = {
@@ -74,7 +74,6 @@ export class Recorder {
   private words = 0;
   private depth = 0;
   private changes = false;
-  private whole = true as boolean;
   private isDecoding = false as boolean;
   reach: Reach = "inside";
 
@@ -102,11 +101,6 @@ export class Recorder {
   /** The command decodes a text that it holds: code that is not known may be that text, and never runs unasked. */
   markDecoding(): void {
     this.isDecoding = true;
-  }
-
-  markUnparsed(reason: string): void {
-    this.whole = false;
-    this.add(askAlways(reason));
   }
 
   markChanged(): void {
@@ -216,8 +210,8 @@ export class Recorder {
 
   /** False when a part could not be parsed. The command may be worse than `level`, and never runs unasked. */
   get isFullyParsed(): boolean {
-    const isHidden = this.isDecoding && this.findings.some(({ always, contained }) => always && contained === true);
-    return this.whole && !isHidden;
+    const isHidden = ({ always, contained }: Finding): boolean => this.isDecoding && always && contained === true;
+    return !this.findings.some((finding) => finding.unread || isHidden(finding));
   }
 
   /** True when a sandbox confines every effect of the command. */

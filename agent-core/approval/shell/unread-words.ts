@@ -1,7 +1,7 @@
 /** Words of a call that no rule describes: files that the program may read, and commands that it may run. */
 import { basename } from "node:path";
 import { catastrophicReason } from "../catastrophic-paths.ts";
-import { type Call, type CommandEffect, opaque } from "../command-effect.ts";
+import { type Call, type CommandEffect, opaque, unread } from "../command-effect.ts";
 import { heldBackWords, judgePath, type PathJudge, piecesOf } from "../judge-path.ts";
 import { isHiddenFolder } from "../read-places.ts";
 import { isSecretName } from "../secret-paths.ts";
@@ -37,8 +37,8 @@ function judgeCode({ args, input }: Call, effects: readonly CommandEffect[], { s
   const place = named.find(
     (word) => /^[/~]/.test(word) && catastrophicReason(word.replace(/^~/, scope.home), false, scope) !== undefined,
   );
-  if (place !== undefined) record.markUnparsed(`Runs code that deletes, and names ${place}`);
-  else if (end !== undefined) record.markUnparsed(`Runs code that names ${end}`);
+  if (place !== undefined) record.add(unread(`Runs code that deletes, and names ${place}`));
+  else if (end !== undefined) record.add(unread(`Runs code that names ${end}`));
 }
 
 /** Programs that open none of the files that their words name, or whose rules judge every such word. */

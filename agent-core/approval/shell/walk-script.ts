@@ -1,6 +1,6 @@
 /** Walk through a parsed script: every statement that may run, with the state of the shell at that point. */
 import type { AndOr, Case, CommandNode, For, If, ParsedScript, Pipeline, PipelineNode, Statement, While } from "unbash";
-import type { Input } from "../command-effect.ts";
+import { type Input, unread } from "../command-effect.ts";
 import { isKnown, knownArg, shown, TOKEN, UNKNOWN, UNKNOWN_ARG } from "./arg.ts";
 import { setVariable } from "./assignments.ts";
 import { walkTest } from "./builtins.ts";
@@ -22,7 +22,7 @@ const MAX_ROUNDS = 4;
 
 export function walkScript(script: ParsedScript, setting: Setting, walk: Walk): Output {
   const [error] = script.errors ?? [];
-  if (error) walk.record.markUnparsed(`The command cannot be read: ${error.message}`);
+  if (error) walk.record.add(unread(`The command cannot be read: ${error.message}`));
   return walkStatements(script.commands, setting, walk);
 }
 
