@@ -1,5 +1,6 @@
 /** Cmdlets of PowerShell, one row each: their aliases, their parameters, and what they do to files. */
 import { ask, block, type CommandEffect, deletes, NETWORK, OUTSIDE, opaque, reads, writes } from "../command-effect.ts";
+import { type Grammar, readOptions } from "../rules/options.ts";
 import { type Arg, knownArg, shown, UNKNOWN_ARG } from "../shell/arg.ts";
 
 /** A word of a command: a parameter's name, or a value, which `attached` to it belongs to it alone. */
@@ -11,10 +12,9 @@ type Bound = ReadonlyMap<string, readonly Arg[]>;
 type Effects = (bound: Bound, name: string) => readonly CommandEffect[];
 
 type Cmdlet = {
-  /** Parameters that take a value; those that a position fills come first, up to a bar. */
-  readonly valued: readonly string[];
-  readonly positions: number;
-  readonly switches: readonly string[];
+  /** Parameters that a position fills. */
+  readonly positions: readonly string[];
+  readonly grammar: Grammar;
   readonly effects: Effects;
 };
 
@@ -48,7 +48,10 @@ const fetch: Effects = (bound, name) => [
 
 const asksOutside =
   (does: string): Effects =>
-  (bound, name) => [OUTSIDE, ask(`${does} (${[name, ...[...bound.values()].flat().map(shown)].join(" ")})`)];
+  (bound, name) => [
+    OUTSIDE,
+    ask(`${does} (${[name, ...[...bound.values()].flat().map(shown)].filter(Boolean).join(" ")})`),
+  ];
 
 const method: Effects = () => [opaque("Calls a method of each object, or code that is not known")];
 
@@ -140,16 +143,13 @@ const cmdlets: ReadonlyMap<string, Cmdlet> = new Map(
   ROWS.trim()
     .split("\n")
     .flatMap((row) => {
-      const [[effect = ""] = [], names = [], byPosition = [], others = [], switches = []] = row
+      const [[effect = ""] = [], names = [], positions = [], others = [], switches = []] = row
         .split("|")
         .map((part) => part.split(" ").filter((word) => word !== ""));
-      const cmdlet = {
-        valued: [...byPosition, ...others, ...COMMON.valued],
-        positions: byPosition.length,
-        switches: [...switches, ...COMMON.switches],
-        effects: EFFECTS[effect] ?? method,
-      };
-      return names.map((name) => [name, cmdlet] as const);
+      const valued = [...positions, ...others, ...COMMON.valued].map((name) => `${name}=`);
+      // Parameters have two dashes here.
+      const grammar = { long: [...valued, ...switches, ...COMMON.switches], operandLike: /^-(?!-)/ };
+      return names.map((name) => [name, { positions, grammar, effects: EFFECTS[effect] ?? method }] as const);
     }),
 );
 
@@ -171,37 +171,30 @@ export function cmdletEffects(
   if (!cmdlet || !bound) return undefined;
   const other = valuesOf(bound, ...PATHS).find(({ text }) => OTHER_DRIVE.test(text));
   if (other) return [opaque(`Runs ${name} on ${shown(other)}, which is no file`)];
-  const takesPath = cmdlet.valued.find((parameter) => parameter === "path" || parameter === "filepath");
+  const takesPath = ["path", "filepath"].find((each) => cmdlet.grammar.long?.includes(`${each}=`));
   if (isPiped && takesPath !== undefined && pathsOf(bound).length === 0) bound.set(takesPath, [UNKNOWN_ARG]);
   return cmdlet.effects(bound, name);
 }
 
-/** Words by parameter; undefined when the cmdlet has no such parameter. */
-function boundWords(words: readonly Word[], cmdlet: Cmdlet): Map<string, Arg[]> | undefined {
-  const names = words.map(({ arg, isParameter }) => (isParameter ? parameterOf(arg.text, cmdlet) : undefined));
-  if (words.some(({ isParameter }, at) => isParameter && names[at] === undefined)) return undefined;
-  const bound = new Map<string, Arg[]>(names.filter((name) => name !== undefined).map((name) => [name, []]));
-  const empty = cmdlet.valued.slice(0, cmdlet.positions).filter((parameter) => !bound.has(parameter));
-  for (const [at, { arg, isParameter, isAttached }] of words.entries()) {
-    if (isParameter) continue;
-    const before = names[at - 1];
-    const isValue = before !== undefined && (isAttached === true || cmdlet.valued.includes(before));
-    const parameter = isValue ? before : nextOf(empty);
+/** Words by parameter; undefined when the cmdlet has no such parameter, or several that begin so. */
+function boundWords(words: readonly Word[], { positions, grammar }: Cmdlet): Map<string, readonly Arg[]> | undefined {
+  const { given, written, operands, strange } = readOptions(words.flatMap(optionOf), grammar);
+  if (strange.some(({ text }) => text.startsWith("-")) || new Set(written.values()).size < written.size)
+    return undefined;
+  const bound = new Map(given);
+  const open = positions.filter((parameter) => !bound.has(parameter));
+  for (const [at, arg] of operands.entries()) {
+    const parameter = open[Math.min(at, open.length - 1)];
     if (parameter !== undefined) bound.set(parameter, [...(bound.get(parameter) ?? []), arg]);
   }
   return bound;
 }
 
-function nextOf(empty: string[]): string | undefined {
-  return empty.length > 1 ? empty.shift() : empty[0];
-}
-
-function parameterOf(written: string, { valued, switches }: Cmdlet): string | undefined {
-  const name = written.slice(1).toLowerCase();
-  const all = [...valued, ...switches];
-  const short = SHORT[name];
-  if (short !== undefined && all.includes(short)) return short;
-  if (all.includes(name)) return name;
-  const found = all.filter((each) => each.startsWith(name));
-  return found.length === 1 ? found[0] : undefined;
+/** A parameter as a long option, with the value that is attached to it. */
+function optionOf({ arg, isParameter, isAttached }: Word, at: number, words: readonly Word[]): readonly Arg[] {
+  if (!isParameter) return isAttached && words[at - 1]?.isParameter ? [] : [arg];
+  const name = arg.text.slice(1).toLowerCase();
+  const option = `--${SHORT[name] ?? name}`;
+  const next = words[at + 1];
+  return [next?.isAttached ? { ...next.arg, text: `${option}=${next.arg.text}` } : { ...arg, text: option }];
 }
