@@ -1,5 +1,6 @@
 /** Cmdlets of PowerShell, one row each: their aliases, their parameters, and what they do to files. */
 import { ask, block, type CommandEffect, deletes, NETWORK, OUTSIDE, opaque, reads, writes } from "../command-effect.ts";
+import { inside } from "../rules/files.ts";
 import { type Grammar, readOptions } from "../rules/options.ts";
 import { type Arg, knownArg, shown, UNKNOWN_ARG } from "../shell/arg.ts";
 
@@ -32,10 +33,7 @@ const list: Effects = (bound) => {
 /** The file at the target, and the one below it when it is a folder. */
 function targets(bound: Bound): readonly CommandEffect[] {
   const [target = knownArg(".")] = valuesOf(bound, "destination", "newname");
-  const inner = pathsOf(bound).map((source) => {
-    const name = source.text.replace(/\/+$/, "").replace(/^.*\//, "");
-    return { text: `${target.text}/${name}`, glob: source.glob, splits: false };
-  });
+  const inner = pathsOf(bound).map((source) => inside(target, source));
   return writes([target, ...inner]);
 }
 

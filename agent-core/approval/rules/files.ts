@@ -24,7 +24,7 @@ function destinations(options: Options): { readonly sources: readonly Arg[]; rea
   return { sources, targets: [target, ...sources.map((source) => inside(target, source))] };
 }
 
-function inside(folder: Arg, file: Arg): Arg {
+export function inside(folder: Arg, file: Arg): Arg {
   const base = file.text.replace(/\/+$/, "");
   const name = base.slice(base.lastIndexOf("/") + 1);
   if (file.text.includes(UNKNOWN)) {
@@ -35,7 +35,7 @@ function inside(folder: Arg, file: Arg): Arg {
   return { text: `${folder.text}${plain}`, glob: folder.glob || file.glob, splits: false };
 }
 
-const below = (folder: Arg, path: Arg): Arg =>
+export const below = (folder: Arg, path: Arg): Arg =>
   path.text.startsWith("/") ? path : { ...path, text: `${folder.text}/${path.text}` };
 
 const isRecursive = (options: Options): boolean => has(options, "r", "R", "a", "recursive", "archive");

@@ -16,6 +16,7 @@ import {
 } from "../command-effect.ts";
 import { IS_ON } from "../repository.ts";
 import { type Arg, afterPrefix, isKnown, knownArg, shown, UNKNOWN } from "../shell/arg.ts";
+import { below } from "./files.ts";
 import { has, type Options, valuesOf } from "./options.ts";
 import { type Rule, ruleTable } from "./rule.ts";
 
@@ -334,10 +335,6 @@ const GLOBAL: Rule = {
     return [...settings, ...withSettings(effects, valuesOf(options, "c"))];
   },
 };
-
-function below(folder: Arg, next: Arg): Arg {
-  return next.text.startsWith("/") ? next : { ...next, text: `${folder.text}/${next.text}` };
-}
 
 function settingEffects(setting: Arg): readonly CommandEffect[] {
   const { text } = setting;
