@@ -18,8 +18,15 @@ import { type Grammar, type Options, readOptions } from "./options.ts";
  */
 type OptionEffect = "read" | "write" | "shell" | CommandEffect | readonly CommandEffect[];
 
-/** Meaning of the operands. `in-out`: the first is read, the others are written. */
-type Operands = "read" | "write" | "delete" | "in-out";
+type PathsEffects = (operands: readonly Arg[]) => readonly CommandEffect[];
+
+/** Meaning of the operands. `in-out`: the first is read, the others are written; a pattern may stand for both. */
+const OPERANDS: Readonly<Record<"read" | "write" | "delete" | "in-out", PathsEffects>> = {
+  read: (operands) => reads(operands),
+  write: writes,
+  delete: (operands) => deletes(operands),
+  "in-out": ([first, ...more]) => [...reads(first ? [first] : []), ...writes(first?.glob ? [first, ...more] : more)],
+};
 
 export type Rule = {
   /** Letters of the options that have no entry in `options`; a colon marks a value. */
@@ -35,7 +42,7 @@ export type Rule = {
   readonly unlisted?: CommandEffect | readonly [];
   /** Option names, separated by spaces → their meaning: `{ "o: output=": "write" }`. */
   readonly options?: Readonly<Record<string, OptionEffect>>;
-  readonly operands?: Operands;
+  readonly operands?: keyof typeof OPERANDS;
   readonly does?: CommandEffect | readonly CommandEffect[];
   /** The operands are a command, after this many words of the program's own (a duration, a lock file). */
   readonly wraps?: number;
@@ -125,7 +132,7 @@ function effectsOf(call: Call, { rule, grammar, unlisted, options: meanings }: C
   // Such an option may change what the operands mean.
   for (const arg of options.strange.filter((word) => !isPath(word, rule)))
     effects.push(...filled(unlisted, arg), ...reads(arg.text.startsWith("-") ? options.operands : [], "below"));
-  effects.push(...operandEffects(rule.operands, options.operands), ...filled(listOf(rule.does)));
+  effects.push(...(rule.operands ? OPERANDS[rule.operands](options.operands) : []), ...filled(listOf(rule.does)));
   if (rule.effects) effects.push(...rule.effects(call, options));
   if (rule.wraps !== undefined && options.operands.length > rule.wraps)
     effects.push({ kind: "command", words: options.operands.slice(rule.wraps) });
@@ -147,22 +154,6 @@ function optionEffects(names: readonly string[], meaning: OptionEffect, options:
   if (meaning === "write") return writes(values);
   if (meaning === "shell") return values.map(({ text }): CommandEffect => ({ kind: "shell", code: text }));
   return filled(listOf(meaning), options.written.get(name), values[0]);
-}
-
-function operandEffects(role: Operands | undefined, operands: readonly Arg[]): readonly CommandEffect[] {
-  switch (role) {
-    case undefined:
-      return [];
-    case "read":
-      return reads(operands);
-    case "write":
-      return writes(operands);
-    case "delete":
-      return deletes(operands);
-    case "in-out":
-      // A pattern may stand for both files.
-      return [...reads(operands.slice(0, 1)), ...writes(operands[0]?.glob ? operands : operands.slice(1))];
-  }
 }
 
 function listOf(effects: CommandEffect | readonly CommandEffect[] | undefined): readonly CommandEffect[] {

@@ -1,7 +1,7 @@
 /** Turns the effects of a program into findings, and walks the commands that the program runs. */
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { ask, type CommandEffect, opaque, type RemoteBranches, type ScriptSource } from "../command-effect.ts";
+import { ask, type CommandEffect, opaque, type ScriptSource } from "../command-effect.ts";
 import type { CommandScope } from "../command-scope.ts";
 import { judgePath, judgeWords, type PathEffect } from "../judge-path.ts";
 import { parseCommand } from "../parse-command.ts";
@@ -23,56 +23,46 @@ export function runEffects(effects: readonly CommandEffect[], setting: Setting, 
 
 function runEffect(effect: CommandEffect, setting: Setting, walk: Walk): Output | undefined {
   const { record } = walk;
-  switch (effect.kind) {
-    case "read":
-    case "write":
-    case "delete":
-    case "permissions":
-      judgeTarget(effect, setting, walk);
-      return undefined;
-    case "history":
-      noteHistory(effect.paths, setting, walk);
-      return undefined;
-    case "project":
-      if (!effect.hooks || setting.state.cwds?.every((cwd) => !hasHooks(cwd)) !== true)
-        record.markProject(!effect.hooks);
-      else record.markChanged();
-      judgeWords(effect.words, { scope: walk.scope, record, cwds: setting.state.cwds });
-      return undefined;
-    case "reach":
-      if (!isOff(effect.when, setting)) record.needs(effect.reach);
-      return undefined;
-    case "script":
-      return runScript(effect, setting, walk);
-    case "change":
-      record.markChanged();
-      return undefined;
-    case "look":
-      judgeRemote(effect.follows, setting, walk);
-      if (effect.of === undefined || setting.state.cwds?.every(PLAIN[effect.of]) === true) record.markLook();
-      else if (effect.of === "repository") record.markChanged();
-      else record.add(ask("Reads a compose project that names other files"));
-      return undefined;
-    case "finding":
-      record.add(effect);
-      return undefined;
-    case "command":
-      return runCommand(effect, setting, walk);
-    case "shell":
-      return runShell(effect, setting, walk);
+  if (effect.kind === "script") return runScript(effect, setting, walk);
+  if (effect.kind === "command") return runCommand(effect, setting, walk);
+  if (effect.kind === "shell") return runShell(effect, setting, walk);
+  if ("path" in effect) judgeTarget(effect, setting, walk);
+  else if (effect.kind === "history") noteHistory(effect.paths, setting, walk);
+  else if (effect.kind === "project") runProject(effect, setting, walk);
+  else if (effect.kind === "look") look(effect, setting, walk);
+  else if (effect.kind === "change") record.markChanged();
+  else if (effect.kind === "finding") record.add(effect);
+  else if (!isOff(effect.when, setting)) record.needs(effect.reach);
+  return undefined;
+}
+
+function runProject(
+  { words, hooks }: Extract<CommandEffect, { kind: "project" }>,
+  { state: { cwds } }: Setting,
+  { scope, record }: Walk,
+): void {
+  if (hooks && cwds?.every((cwd) => !hasHooks(cwd)) === true) record.markChanged();
+  else record.markProject(!hooks);
+  judgeWords(words, { scope, record, cwds });
+}
+
+function look(
+  { of, follows }: Extract<CommandEffect, { kind: "look" }>,
+  { state: { cwds } }: Setting,
+  { record }: Walk,
+): void {
+  if (follows && cwds?.every((cwd) => followsBranches(cwd, follows)) !== true) {
+    const { remote, refs, pulls } = follows;
+    const what = `${pulls ? "Pulls" : "Fetches"} ${refs.join(" ") || "its default branch"} from ${remote}`;
+    record.add(ask(`${what}, which this branch does not follow`));
   }
+  if (of === undefined || cwds?.every(PLAIN[of]) === true) record.markLook();
+  else if (of === "repository") record.markChanged();
+  else record.add(ask("Reads a compose project that names other files"));
 }
 
 function isOff(key: string | undefined, { state }: Setting): boolean {
   return key !== undefined && state.cwds?.every((cwd) => !isOn(cwd, key)) === true;
-}
-
-function judgeRemote(branches: RemoteBranches | undefined, { state }: Setting, { record }: Walk): void {
-  if (branches === undefined || state.cwds?.every((cwd) => followsBranches(cwd, branches)) === true) return;
-  const what = branches.refs.length === 0 ? "its default branch" : branches.refs.join(" ");
-  record.add(
-    ask(`${branches.pulls ? "Pulls" : "Fetches"} ${what} from ${branches.remote}, which this branch does not follow`),
-  );
 }
 
 function runCommand(

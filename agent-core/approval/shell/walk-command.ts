@@ -123,7 +123,8 @@ function runNamed(name: string, args: readonly Arg[], setting: Setting, walk: Wa
   const { state } = setting;
   const call: Call = { name, args: args.map((arg) => withInput(arg, setting.input)), input: setting.input };
   if (call.input.kind === "text") walk.record.noteInput(call.input.text);
-  return state.functions.has(name) ? callFunction(call, setting, walk) : runCall(call, setting, walk);
+  const run = state.functions.has(name) ? callFunction : (builtins.get(name) ?? walkProgram);
+  return run(call, setting, walk);
 }
 
 const STANDARD_INPUT = /^\/(?:dev\/(?:stdin|fd\/0)|proc\/(?:self|thread-self)\/fd\/0)$/;
@@ -132,12 +133,6 @@ const STANDARD_INPUT = /^\/(?:dev\/(?:stdin|fd\/0)|proc\/(?:self|thread-self)\/f
 function withInput(arg: Arg, input: Input): Arg {
   if (input.kind === "none" || !STANDARD_INPUT.test(arg.text)) return arg;
   return { ...arg, content: input.kind === "text" ? input.text : UNKNOWN };
-}
-
-function runCall(call: Call, setting: Setting, walk: Walk): Output {
-  const builtin = builtins.get(call.name);
-  if (builtin) return builtin(call, setting, walk);
-  return walkProgram(call, setting, walk);
 }
 
 function callFunction(call: Call, setting: Setting, walk: Walk): Output {
