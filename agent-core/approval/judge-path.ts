@@ -78,7 +78,10 @@ function judgeWithNames(effect: PathEffect, judge: PathJudge): void {
   for (const target of targetsOf(path, { ...judge, cwds }) ?? []) {
     if (isOfGateway(target, scope)) record.add(block(`Uses ${shown(effect.path)}: ${OF_GATEWAY}`));
     else if (effect.kind === "read") judgeRead(effect, target, judge);
-    else if (effect.kind !== "write") blockCatastrophe(effect, target, judge);
+    else if (effect.kind !== "write") {
+      const wiped = wipedBy(effect, target, scope);
+      if (wiped !== undefined) record.add(block(`${describe(effect)}: that is ${wiped}`));
+    }
   }
 }
 
@@ -223,33 +226,22 @@ type Removal = Extract<PathEffect, { kind: "delete" | "permissions" }>;
 
 function judgeRemoval(effect: Removal, target: string, { scope, record }: PathJudge): void {
   const { path, recursive } = effect;
-  const moves = effect.kind === "delete" && effect.moves === true;
   const what = describe(effect);
-  if (deviceOf(target) === "raw") {
-    record.add(block(`${what}: it is a disk`));
-    return;
-  }
-  if (blockCatastrophe(effect, target, { scope, record })) return;
-  const reason = reasonAgainstRemoval(target, path.glob, scope);
-  if (reason !== undefined) {
+  const wiped = wipedBy(effect, target, scope);
+  const reason = wiped === undefined ? reasonAgainstRemoval(target, path.glob, scope) : undefined;
+  const loses = effect.kind === "delete" ? effect.moves !== true : recursive;
+  if (deviceOf(target) === "raw") record.add(block(`${what}: it is a disk`));
+  else if (wiped !== undefined) record.add(block(`${what}: that is ${wiped}`));
+  else if (reason !== undefined) {
     record.needs("outside");
     record.add(askAlways(`${what}: ${reason}`));
-    return;
-  }
-  if (wholeWorkspace(target, path.glob, scope)) {
-    record.add(askAlways(`${what}: that is the whole workspace`));
-    return;
-  }
-  if (moves || (effect.kind === "permissions" && !recursive) || isTemporary(target, path.glob, scope)) return;
-  record.add(ask(what));
+  } else if (wholeWorkspace(target, path.glob, scope)) record.add(askAlways(`${what}: that is the whole workspace`));
+  else if (loses && !isTemporary(target, path.glob, scope)) record.add(ask(what));
 }
 
-/** True when the removal takes all of a system or a home, and is blocked. */
-function blockCatastrophe(effect: Removal, target: string, { scope, record }: Omit<PathJudge, "cwds">): boolean {
-  const { glob } = effect.path;
-  const wiped = effect.recursive || glob ? catastrophicReason(target, glob, scope) : undefined;
-  if (wiped !== undefined) record.add(block(`${describe(effect)}: that is ${wiped}`));
-  return wiped !== undefined;
+/** What the removal takes all of, a system or a home, so that it is blocked. */
+function wipedBy({ path, recursive }: Removal, target: string, scope: CommandScope): string | undefined {
+  return recursive || path.glob ? catastrophicReason(target, path.glob, scope) : undefined;
 }
 
 function reasonAgainstRemoval(target: string, glob: boolean, scope: CommandScope): string | undefined {
