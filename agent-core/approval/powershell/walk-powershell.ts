@@ -125,37 +125,28 @@ function path(text: string, { scope }: Walk): Arg {
   return { text: plain, glob: /[*?[]/.test(plain), splits: false };
 }
 
+function childOf(node: Node, ...types: readonly string[]): Node | undefined {
+  return node.namedChildren.find((child) => child !== null && types.includes(child.type)) ?? undefined;
+}
+
 function walkCommand(node: Node, setting: Setting, walk: Walk): void {
   const { record } = walk;
-  const [first] = node.namedChildren;
-  const inner = node.namedChildren.find((child) => child?.type === "foreach_command");
+  const named = childOf(node, "command_name", "command_name_expr");
+  const inner = childOf(node, "foreach_command") ?? (named && childOf(named, "script_block_expression"));
   if (inner) {
     walkNode(inner, setting, walk);
     return;
   }
-  const operator = first?.type === "command_invokation_operator" ? first.text : "";
-  const named = node.namedChildren.find(
-    (child) => child?.type === "command_name" || child?.type === "command_name_expr",
-  );
-  const block = named?.namedChildren[0];
-  if (block?.type === "script_block_expression") {
-    walkNode(block, setting, walk);
-    return;
-  }
-  const written = named === undefined || named === null ? UNKNOWN_ARG : commandName(named, setting, walk);
+  const written = named === undefined ? UNKNOWN_ARG : commandName(named, setting, walk);
   const words = wordsOf(node, setting, walk);
-  const args = words.map(({ arg }) => arg);
-  const { cwds } = setting.state;
-  if (written.text.includes(UNKNOWN) || operator === ".") {
-    record.part(written.text, [written, ...args], cwds, () =>
-      record.add(opaque(`Runs ${node.text.slice(0, 60)}, which is not known before it runs`)),
-    );
-    return;
-  }
-  const name = written.text.toLowerCase().replace(/\.(?:exe|cmd|bat|com)$/, "");
-  record.part(name, [knownArg(name), ...args], cwds, () =>
-    runNamed(name, { words, ...pipedInto(node) }, setting, walk),
-  );
+  const isDot = node.namedChildren[0]?.type === "command_invokation_operator" && node.namedChildren[0].text === ".";
+  const isUnknown = isDot || written.text.includes(UNKNOWN);
+  const name = isUnknown ? written.text : written.text.toLowerCase().replace(/\.(?:exe|cmd|bat|com)$/, "");
+  const args = [{ ...written, text: name }, ...words.map(({ arg }) => arg)];
+  record.part(name, args, setting.state.cwds, () => {
+    if (isUnknown) record.add(opaque(`Runs ${node.text.slice(0, 60)}, which is not known before it runs`));
+    else runNamed(name, { words, ...pipedInto(node) }, setting, walk);
+  });
 }
 
 function commandName(named: Node, setting: Setting, walk: Walk): Arg {
@@ -171,7 +162,7 @@ function commandName(named: Node, setting: Setting, walk: Walk): Arg {
 /** Words of a command. Its redirections are judged, and the blocks and brackets among its words are walked. */
 function wordsOf(node: Node, setting: Setting, walk: Walk): readonly Word[] {
   const words: Word[] = [];
-  const elements = node.namedChildren.find((child) => child?.type === "command_elements")?.namedChildren ?? [];
+  const elements = childOf(node, "command_elements")?.namedChildren ?? [];
   let isAttached = false;
   for (const element of elements) {
     if (!element) continue;
@@ -184,10 +175,10 @@ function wordsOf(node: Node, setting: Setting, walk: Walk): readonly Word[] {
 }
 
 function redirect(node: Node, setting: Setting, walk: Walk): void {
-  const file = node.namedChildren.find((child) => child?.type === "redirected_file_name");
+  const file = childOf(node, "redirected_file_name");
   const target = file?.namedChildren.find((child) => child?.type !== "command_argument_sep");
   if (target) judgeTarget({ kind: "write", path: wordValue(target, setting, walk) }, setting, walk);
-  else if (!node.namedChildren.some((child) => child?.type === "merging_redirection_operator")) markUnread(node, walk);
+  else if (!childOf(node, "merging_redirection_operator")) markUnread(node, walk);
 }
 
 /** Names that lead elsewhere than to a cmdlet or a program. */
