@@ -176,6 +176,8 @@ export function cmdletEffects(
 
 /** Words by parameter; undefined when the cmdlet has no such parameter, or several that begin so. */
 function boundWords(words: readonly Word[], { positions, grammar }: Cmdlet): Map<string, readonly Arg[]> | undefined {
+  // Such a word is no parameter, and no value is attached to it.
+  if (words.some(({ arg, isParameter }) => isParameter && arg.text.includes("="))) return undefined;
   const { given, written, operands, strange } = readOptions(words.flatMap(optionOf), grammar);
   if (strange.some(({ text }) => text.startsWith("-")) || new Set(written.values()).size < written.size)
     return undefined;

@@ -166,43 +166,6 @@ const rsync: Program = (call) => {
   return [...copies(call), ...writes(operands.slice(-1)), ...deletes(isDeleting ? operands : [])];
 };
 
-export const waysOut: ReadonlyMap<string, Program> = ruleTable({
-  "docker podman nerdctl": byLine(
-    [/^compose /, (call) => compose({ ...call, args: call.args.slice(1) })],
-    [SHOWS_VARIABLES, [OUTSIDE, ask("Runs {line}, which shows the variables of a container")]],
-    [/^/, docker],
-  ),
-  "docker-compose": compose,
-  "kubectl oc k": way({
-    reach: "outside",
-    looks: `get,describe,logs,top,version,api-resources,api-versions,explain,cluster-info,events,${pairs("config", "current-context get-contexts get-clusters get-users")},auth can-i,rollout status,rollout history`,
-    options: CHOOSING,
-    odd: /(?:^| )--raw|(?:^|[ ,])secrets?(?:$|[ ./,])|-file(?:=| |$)|^(?!logs\b).* (?:-f|--filename)/i,
-    does: "may change a cluster or show its secrets",
-  }),
-  /** A chart of the workspace is rendered or checked without a cluster; options may name another chart, or a program. */
-  helm: byLine([/^(?:template|lint)(?: |$)/, ({ args }) => [project(args), RENDERS]], [/^/, helm]),
-  "gh glab": byLine([API, [OUTSIDE, LOOK]], [/^/, forge]),
-  "aws gcloud az doctl": always("outside", "works on a cloud account"),
-  "psql mysql mariadb redis-cli mongosh mongo clickhouse-client dropdb dropuser createdb mysqladmin pg_dump mysqldump":
-    always("outside", "reads or changes a database"),
-  pg_isready: byLine([/^(?:-q ?|-[pt] ?\d+ ?)*$/, [OUTSIDE, LOOK]], [/^/, [OUTSIDE, ask("Asks a database ({line})")]]),
-  curl,
-  wget: {
-    options: { "O: output-document= o: output-file= a: append-output= P: directory-prefix=": "write" },
-    does: [NETWORK, ask("Downloads with {line}")],
-  },
-  "ping ping6 dig nslookup host traceroute tracepath mtr whois getent": always("network", "sends a name out"),
-  "nc ncat netcat socat telnet ftp lftp tftp mail mailx sendmail mutt aria2c http https xh": always(
-    "network",
-    "opens a network connection",
-  ),
-  "ssh mosh scp sftp ssh-copy-id ssh-keygen rclone s3cmd swaks": always("outside", "works on another machine"),
-  "ngrok cloudflared": always("outside", "opens this machine to the network"),
-  "open xdg-open start": always("outside", "opens it in another program"),
-  rsync,
-});
-
 const ENDS_ALL = block("Ends every process of this machine or of your account ({line})");
 const STOPS = block("Stops this machine ({line})");
 
@@ -262,7 +225,41 @@ const formats: Program = ({ name, args }) => {
   return [block(`Makes a new file system and wipes the old one (${[name, ...targets.map(shown)].join(" ")})`)];
 };
 
-export const machinePrograms: ReadonlyMap<string, Program> = ruleTable({
+export const waysOut: ReadonlyMap<string, Program> = ruleTable({
+  "docker podman nerdctl": byLine(
+    [/^compose /, (call) => compose({ ...call, args: call.args.slice(1) })],
+    [SHOWS_VARIABLES, [OUTSIDE, ask("Runs {line}, which shows the variables of a container")]],
+    [/^/, docker],
+  ),
+  "docker-compose": compose,
+  "kubectl oc k": way({
+    reach: "outside",
+    looks: `get,describe,logs,top,version,api-resources,api-versions,explain,cluster-info,events,${pairs("config", "current-context get-contexts get-clusters get-users")},auth can-i,rollout status,rollout history`,
+    options: CHOOSING,
+    odd: /(?:^| )--raw|(?:^|[ ,])secrets?(?:$|[ ./,])|-file(?:=| |$)|^(?!logs\b).* (?:-f|--filename)/i,
+    does: "may change a cluster or show its secrets",
+  }),
+  /** A chart of the workspace is rendered or checked without a cluster; options may name another chart, or a program. */
+  helm: byLine([/^(?:template|lint)(?: |$)/, ({ args }) => [project(args), RENDERS]], [/^/, helm]),
+  "gh glab": byLine([API, [OUTSIDE, LOOK]], [/^/, forge]),
+  "aws gcloud az doctl": always("outside", "works on a cloud account"),
+  "psql mysql mariadb redis-cli mongosh mongo clickhouse-client dropdb dropuser createdb mysqladmin pg_dump mysqldump":
+    always("outside", "reads or changes a database"),
+  pg_isready: byLine([/^(?:-q ?|-[pt] ?\d+ ?)*$/, [OUTSIDE, LOOK]], [/^/, [OUTSIDE, ask("Asks a database ({line})")]]),
+  curl,
+  wget: {
+    options: { "O: output-document= o: output-file= a: append-output= P: directory-prefix=": "write" },
+    does: [NETWORK, ask("Downloads with {line}")],
+  },
+  "ping ping6 dig nslookup host traceroute tracepath mtr whois getent": always("network", "sends a name out"),
+  "nc ncat netcat socat telnet ftp lftp tftp mail mailx sendmail mutt aria2c http https xh": always(
+    "network",
+    "opens a network connection",
+  ),
+  "ssh mosh scp sftp ssh-copy-id ssh-keygen rclone s3cmd swaks": always("outside", "works on another machine"),
+  "ngrok cloudflared": always("outside", "opens this machine to the network"),
+  "open xdg-open start": always("outside", "opens it in another program"),
+  rsync,
   kill,
   "pkill killall skill xkill": killByName,
   killall5: { does: ENDS_ALL },

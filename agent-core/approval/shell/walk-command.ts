@@ -23,7 +23,7 @@ import { filePrograms } from "../rules/files.ts";
 import { gits } from "../rules/git-rules.ts";
 import { plainReaders, readers } from "../rules/looks.ts";
 import { isConventional, packageManagers, projectTools, tool } from "../rules/project-tools.ts";
-import { machinePrograms, waysOut } from "../rules/ways-out.ts";
+import { waysOut } from "../rules/ways-out.ts";
 import { type Arg, isKnown, knownArg, shown, UNKNOWN, UNKNOWN_ARG } from "./arg.ts";
 import { assign } from "./assignments.ts";
 import { builtins, declarations, isDecodingText, knownOutput, persistent } from "./builtins.ts";
@@ -34,7 +34,7 @@ import { judgeUnread } from "./unread-words.ts";
 
 const MAX_ROUNDS = 3;
 
-const tables = [readers, filePrograms, gits, codePrograms, projectTools, packageManagers, waysOut, machinePrograms];
+const tables = [readers, filePrograms, gits, codePrograms, projectTools, packageManagers, waysOut];
 /** Every known program by name. */
 const rules: ReadonlyMap<string, Program> = new Map([...tables, wrappers].flatMap((table) => [...table]));
 
