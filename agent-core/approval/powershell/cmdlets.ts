@@ -46,10 +46,7 @@ const fetch: Effects = (bound, name) => [
 
 const asksOutside =
   (does: string): Effects =>
-  (bound, name) => [
-    OUTSIDE,
-    ask(`${does} (${[name, ...[...bound.values()].flat().map(shown)].filter(Boolean).join(" ")})`),
-  ];
+  (bound, name) => [OUTSIDE, ask(`${does} (${[name, ...[...bound.values()].flat().map(shown)].join(" ")})`)];
 
 const method: Effects = () => [opaque("Calls a method of each object, or code that is not known")];
 
@@ -146,7 +143,11 @@ const cmdlets: ReadonlyMap<string, Cmdlet> = new Map(
         .map((part) => part.split(" ").filter((word) => word !== ""));
       const valued = [...positions, ...others, ...COMMON.valued].map((name) => `${name}=`);
       // Parameters have two dashes here.
-      const grammar = { long: [...valued, ...switches, ...COMMON.switches], operandLike: /^-(?!-)/ };
+      const grammar = {
+        long: [...valued, ...switches, ...COMMON.switches],
+        operandLike: /^-(?!-)/,
+        matches: true,
+      } as const;
       return names.map((name) => [name, { positions, grammar, effects: EFFECTS[effect] ?? method }] as const);
     }),
 );
@@ -181,7 +182,8 @@ function boundWords(words: readonly Word[], { positions, grammar }: Cmdlet): Map
   const { given, written, operands, strange } = readOptions(words.flatMap(optionOf), grammar);
   if (strange.some(({ text }) => text.startsWith("-")) || new Set(written.values()).size < written.size)
     return undefined;
-  const bound = new Map(given);
+  // A switch has no value, and a parameter at the end may lack it.
+  const bound = new Map([...given].map(([name, values]) => [name, values.filter(({ text }) => text !== "")]));
   const open = positions.filter((parameter) => !bound.has(parameter));
   for (const [at, arg] of operands.entries()) {
     const parameter = open[Math.min(at, open.length - 1)];

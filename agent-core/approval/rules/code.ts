@@ -239,6 +239,19 @@ function afterAssignments(operands: readonly Arg[], cwd?: Arg): readonly Command
   return [{ kind: "command", words: operands.slice(at), variables, ...(cwd && { cwd }) }];
 }
 
+function privilege(short: string, long = ""): Rule {
+  return {
+    posix: true,
+    short,
+    ...(long !== "" && { long }),
+    does: OTHER_USER,
+    effects: (_, options) => [
+      ...(has(options, "e", "edit") ? writes(options.operands) : []),
+      ...afterAssignments(options.operands),
+    ],
+  };
+}
+
 /** The words of its input are not known. With a mark, each is a part of one word. */
 const xargs: Rule = {
   posix: true,
@@ -269,16 +282,13 @@ const watch: Rule = {
 
 export const wrappers: ReadonlyMap<string, Program> = ruleTable({
   env,
-  "sudo doas pkexec run0": {
-    posix: true,
-    short: "AbBC:D:EeKkg:Hh:iklLnNPp:R:r:SsT:t:U:u:Vva:",
-    long: "askpass background bell close-from= chdir= preserve-env=? edit group= help set-home host= login list non-interactive preserve-groups prompt= chroot= remove-timestamp reset-timestamp role= stdin shell type= command-timeout= other-user= user= validate version disable-internal-agent keep-cwd unit= property= setenv=",
-    does: OTHER_USER,
-    effects: (_, options) => [
-      ...(has(options, "e", "edit") ? writes(options.operands) : []),
-      ...afterAssignments(options.operands),
-    ],
-  },
+  sudo: privilege(
+    "AbBC:D:EeKkg:Hh:iklNnPp:R:r:SsT:t:U:u:Vv",
+    "askpass background bell close-from= chdir= preserve-env=? edit group= help set-home host= login list non-interactive preserve-groups prompt= chroot= remove-timestamp reset-timestamp role= stdin shell type= command-timeout= other-user= user= validate version",
+  ),
+  doas: privilege("C:Lnsu:a:"),
+  pkexec: privilege("u:", "user= disable-internal-agent keep-cwd"),
+  run0: privilege("u:g:D:", "user= group= chdir= unit= property= setenv="),
   "su runuser": {
     short: "ls:mpPg:",
     long: "login shell= group=",

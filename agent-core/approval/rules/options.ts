@@ -15,6 +15,8 @@ export type Grammar = {
   readonly open?: boolean;
   /** Words with a dash that still count as operands. */
   readonly operandLike?: RegExp;
+  /** A pattern stays one word: the program matches it, and not its shell. */
+  readonly matches?: true;
 };
 
 export type Options = {
@@ -55,7 +57,7 @@ export function readOptions(args: readonly Arg[], grammar: Grammar): Options {
     break;
   }
   const { given, written, strange } = reader;
-  return { given, written, operands: [...operands, ...reader.spilled], strange };
+  return { given, written, operands: [...operands, ...(grammar.matches ? [] : reader.spilled)], strange };
 }
 
 function readOption(reader: Reader, arg: Arg, grammar: Grammar): boolean {
