@@ -239,7 +239,7 @@ function judgeRemoval(effect: Removal, target: string, { scope, record }: PathJu
   else if (loses && !isTemporary(target, path.glob, scope)) record.add(ask(what));
 }
 
-/** What the removal takes all of, a system or a home, so that it is blocked. */
+/** Name of the system or the home that the removal takes all of, so that it is blocked. */
 function wipedBy({ path, recursive }: Removal, target: string, scope: CommandScope): string | undefined {
   return recursive || path.glob ? catastrophicReason(target, path.glob, scope) : undefined;
 }

@@ -32,6 +32,7 @@ const FLAG = knownArg("");
 
 type Reader = {
   readonly args: readonly Arg[];
+  readonly matches: boolean;
   position: number;
   readonly given: Map<string, Arg[]>;
   readonly written: Map<string, Arg>;
@@ -41,7 +42,8 @@ type Reader = {
 };
 
 export function readOptions(args: readonly Arg[], grammar: Grammar): Options {
-  const reader: Reader = { args, position: 0, given: new Map(), written: new Map(), strange: [], spilled: [] };
+  const lists = { given: new Map(), written: new Map(), strange: [], spilled: [] };
+  const reader: Reader = { args, matches: grammar.matches === true, position: 0, ...lists };
   const operands: Arg[] = [];
   for (let arg = take(reader); arg !== undefined; arg = take(reader)) {
     if (readOption(reader, arg, grammar)) continue;
@@ -57,7 +59,7 @@ export function readOptions(args: readonly Arg[], grammar: Grammar): Options {
     break;
   }
   const { given, written, strange } = reader;
-  return { given, written, operands: [...operands, ...(grammar.matches ? [] : reader.spilled)], strange };
+  return { given, written, operands: [...operands, ...reader.spilled], strange };
 }
 
 function readOption(reader: Reader, arg: Arg, grammar: Grammar): boolean {
@@ -86,7 +88,7 @@ function take(reader: Reader): Arg | undefined {
 
 function takeValue(reader: Reader): Arg | undefined {
   const value = take(reader);
-  if (value?.glob || value?.splits) reader.spilled.push(value);
+  if (!reader.matches && (value?.glob || value?.splits)) reader.spilled.push(value);
   return value;
 }
 
