@@ -1,8 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { showStatus } from "../../../batch/run-batch.ts";
 import { RunFolder } from "../../../batch/run-folder.ts";
 import { call, fail, hold } from "../../support/model-server/model-server.ts";
@@ -150,6 +149,10 @@ describe("A batch", () => {
 
   test("gives each task its own copy of the template, and leaves no folder", async () => {
     const rig = await startRig();
+    const temporary = join(rig.folder, "tmp");
+    mkdirSync(temporary);
+    vi.stubEnv("TMPDIR", temporary); // other files of tests run batches in the shared one
+    onTestFinished(() => void vi.unstubAllEnvs());
     const repository = join(rig.folder, "repository");
     mkdirSync(repository);
     const git = (...args: string[]) => execFileSync("git", ["-C", repository, ...args]);
@@ -169,7 +172,7 @@ describe("A batch", () => {
     const [first, second] = rig.lines("batch_0.jsonl");
     expect(JSON.stringify(first?.conversations)).toContain("from git");
     expect(second?.tool_stats["read_file"]).toEqual({ count: 1, success: 0, failure: 1 });
-    expect(readdirSync(tmpdir()).filter((name) => /^hermes-(new-)?tasks-/.test(name))).toEqual([]);
+    expect(readdirSync(temporary)).toEqual([]);
   });
 
   test("fails a task alone whose template has vanished, and tries failed tasks again", async () => {
