@@ -319,6 +319,7 @@ export class Sessions {
   #sessionBegan(session: ChatSession): void {
     const { sessionId } = session;
     if (sessionId === undefined) return;
+    this.#open.add(session); // whoever kept it may open it again after its end
     this.#panels.setFacts({ agent: { state: "ready" } });
     if (this.#interrupted.delete(sessionId)) session.log.push({ kind: "interrupted" });
     const panel = this.#panels.showing(session);

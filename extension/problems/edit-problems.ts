@@ -142,7 +142,7 @@ function problemsOf(diagnostics: readonly vscode.Diagnostic[]): HermesProblem[] 
     return {
       line: start.line + 1,
       column: start.character + 1,
-      severity: severity === vscode.DiagnosticSeverity.Error ? "error" : "warning",
+      severity: severity === vscode.DiagnosticSeverity.Warning ? "warning" : "error",
       message,
       ...(source !== undefined && { source }),
       ...(name !== undefined && { code: String(name) }),

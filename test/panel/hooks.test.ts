@@ -34,7 +34,7 @@ test("a card names the hooks that ran for its call, with verdict and duration", 
   await panel().idle();
   const runs = panel().page.locator(".hook-run");
   const blocked = panel().page.locator('[data-status="failed"] .hook-run');
-  await blocked.getByText(/blocked this call · \d+ ms/).waitFor();
+  await blocked.getByText(/blocked this call · [\d.]+ m?s/).waitFor();
   await blocked.getByText("No new files.", { exact: true }).waitFor();
   for (const card of await panel().page.locator('[data-status="completed"] .fold-summary').all()) await card.click();
   await runs.getByText(/^cat > \/dev\/null passed · /).waitFor();

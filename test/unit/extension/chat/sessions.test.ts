@@ -142,6 +142,32 @@ test("a turn of the background that the side bar shows is there after a reload, 
   expect([memory.last, sessions.shown === session, agent.count("session/close", "s2")]).toEqual(["s2", true, 0]);
 });
 
+test("a session that its keeper prompts after it was closed gets the agent's answer", async () => {
+  const { agent, panels, sessions } = window();
+  const session = sessions.startInBackground({ text: "edit" });
+  await settled();
+  const id = session.sessionId ?? "";
+  agent.turns.get(id)?.resolve({ stopReason: "end_turn" });
+  await settled();
+  sessions.acknowledge(session);
+  agent.busy.add(id);
+  sessions.showStored(panels.sideBar, id);
+  await settled();
+  sessions.showNew(panels.sideBar);
+  await settled();
+  agent.busy.delete(id);
+  sessions.agentRestarted();
+  await settled();
+  expect(sessions.open.has(id)).toBe(false);
+  const events: PanelEvent[] = [];
+  session.log.observe((event) => events.push(event));
+  sessions.startInBackground({ text: "follow up" }, session);
+  await settled();
+  const said = answer(id, "the answer");
+  sessions.update(said);
+  expect(events).toContainEqual({ kind: "update", update: said.update });
+});
+
 /** A tab of the editor whose page runs. */
 function openTab(panels: Panels) {
   const seen: string[] = [];
