@@ -60,8 +60,8 @@ function storedDay(database: Database, number: number, day: string): Outcome {
   return found === undefined ? noOutcome() : outcomeSchema.parse(JSON.parse(found.facts));
 }
 
-/** Days from `from` to `to`, both included. Local dates, `2026-11-23`. */
-export type DayWindow = { readonly from: string; readonly to: string };
+/** Days from `from` to `to`, both included, except those in `without`. Local dates, `2026-11-23`. */
+export type DayWindow = { readonly from: string; readonly to: string; readonly without?: readonly string[] };
 
 /** Sums of a rate in one window. `of`: tool, model or skill; undefined: all. */
 export type RateSums = {
@@ -94,7 +94,9 @@ export function outcomeSums(database: Database, windows: readonly DayWindow[]): 
     FROM outcomes o JOIN sessions s ON s.number = o.session
     WHERE o.day BETWEEN ? AND ? ORDER BY o.day DESC, s.updated_at DESC`;
   for (const { id, day, facts } of rows(database, dayRow, statement, [first, last])) {
-    const within = collected.filter(({ window: { from, to } }) => day >= from && day <= to);
+    const within = collected.filter(
+      ({ window: { from, to, without } }) => day >= from && day <= to && without?.includes(day) !== true,
+    );
     if (within.length === 0) continue;
     // `addOutcomes` wrote it, and the snapshot has a hash: a check of 10,000 rows would take a quarter of a second.
     const outcome = JSON.parse(facts) as Outcome;
