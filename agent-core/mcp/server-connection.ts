@@ -6,7 +6,7 @@ import type { AuthProvider, CreateMessageRequest, ElicitRequest } from "@modelco
 import type { Confine } from "../host/terminals/terminals.ts";
 import { type Clock, systemClock } from "../platform/clock.ts";
 import { abortable } from "../platform/deadline.ts";
-import { codeOf, messageOf } from "../platform/errors.ts";
+import { messageOf } from "../platform/errors.ts";
 import { visibleText } from "../platform/visible-text.ts";
 import type { OpenClient, ServerPorts } from "./open-client.ts";
 import type { ToolAnswer } from "./server-answers.ts";
@@ -104,10 +104,6 @@ export class ServerConnection {
   /** The server announced another list since the last reading. */
   #isStale: boolean = false;
   #isReloading: boolean = false;
-  /** A call ran since the last reading of the lists. */
-  #isUsed: boolean = false;
-  /** Connection that has lost a request: the next request opens a new one. */
-  #doubted: OpenClient | undefined;
   /** Log messages since the start. */
   #logged = 0;
   /** Number of starts. Reports of an earlier start are ignored. */
@@ -166,19 +162,7 @@ export class ServerConnection {
     await client?.close().catch(() => undefined);
   }
 
-  /** Reads the lists again after a call, which may have changed them unannounced, and asks a far server again that failed. */
-  refresh(): void {
-    if (this.#isDown) void this.start();
-    else if (this.#isUsed) void this.#reload();
-  }
-
-  /** True for a far server that failed. It may be there again. */
-  get #isDown(): boolean {
-    return this.config.settings.kind !== "stdio" && this.#state.kind === "failed" && !this.#state.willRestart;
-  }
-
   call(tool: string, args: unknown, options: ServerCallOptions): Promise<ToolAnswer> {
-    this.#isUsed = true;
     return this.run(options, (client, running) => client.call(tool, args, running));
   }
 
@@ -288,7 +272,6 @@ export class ServerConnection {
     let intervalMs = RELOAD_INTERVAL_MS;
     for (let client = this.#client; this.#isStale && client !== undefined; client = this.#client) {
       this.#isStale = false;
-      this.#isUsed = false;
       const limit = new AbortController();
       const end = (): void => limit.abort();
       clock.wait(RELOAD_LIMIT_MS, limit.signal).then(end, end);
@@ -335,8 +318,6 @@ export class ServerConnection {
       const advice = `It restarts by itself; try again in ${Math.ceil(waitMs / 1_000)} s`;
       throw new Error(`the MCP server ${this.config.name} is not available: ${failed.error}. ${advice}`);
     }
-    const isDoubted = this.#client !== undefined && this.#client === this.#doubted;
-    if (this.#isDown || isDoubted) void this.start();
     if (this.#client === undefined) await abortable(this.#started, signal);
     const client = this.#client;
     if (client !== undefined) return client;
@@ -351,9 +332,9 @@ export class ServerConnection {
       return await this.#attempt(client, options, request);
     } catch (error) {
       options.signal.throwIfAborted();
-      const { status, message = "" }: { readonly status?: unknown; readonly message?: string } = Object(error);
-      const isForgotten = isRefusal(status) || FORGOTTEN.test(message) || isSignInNeeded(error);
-      if (status !== undefined || codeOf(error) !== undefined) this.#doubted = client;
+      const isForgotten =
+        error instanceof Error &&
+        (("status" in error && isRefusal(error.status)) || FORGOTTEN.test(error.message) || isSignInNeeded(error));
       if (!isForgotten || this.config.settings.kind === "stdio") throw error;
       if (this.#client === client) await abortable(this.start(), options.signal);
       return this.#attempt(await this.#connected(options.signal), options, request).catch((again: unknown) => {

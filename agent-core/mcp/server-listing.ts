@@ -36,8 +36,10 @@ export async function listingOf(client: OpenClient, before: Listing, options?: C
   const [tools, prompts] = await Promise.all([
     // Servers forget to announce their tools.
     client.tools(options).catch((error: unknown) => (has.tools ? Promise.reject(error) : undefined)),
-    // They announce prompts that they do not have.
-    has.prompts ? client.prompts(options).catch(() => undefined) : undefined,
+    // They announce prompts that they do not have, or fail once.
+    has.prompts
+      ? client.prompts(options).catch(() => ({ items: before.prompts, problems: before.promptProblems }))
+      : undefined,
   ]);
   const known = new Map(before.tools.map(({ inputSchema, check }) => [JSON.stringify(inputSchema), check]));
   const checked: CheckedTool[] = [];

@@ -165,8 +165,7 @@ function shownSchema(schema: Schema, keyFor: (key: string, siblings: Schema) => 
   const shown = (value: unknown, key: string): unknown => {
     if (typeof value === "string" && (key === "description" || key === "title")) return withoutInvisible(value);
     if (DATA.has(key)) return value;
-    if (key === "required" && Array.isArray(value))
-      return value.filter((name) => Object.hasOwn(properties, name)).map((name) => keyFor(String(name), properties));
+    if (key === "required" && Array.isArray(value)) return value.map((name) => keyFor(String(name), properties));
     if (Array.isArray(value)) return value.map((item) => (isRecord(item) ? shownSchema(item, keyFor) : item));
     if (!isRecord(value)) return value;
     if (key !== "properties") return shownSchema(value, keyFor);

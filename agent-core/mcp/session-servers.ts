@@ -100,7 +100,6 @@ export class SessionServers implements Extension {
   tools(): readonly Tool[] {
     this.#startAll(); // the user may have trusted the workspace, and its files may have changed
     this.#announceLate();
-    for (const { lease } of this.#entries) lease?.connection.refresh();
     const tools = this.#entries.flatMap((entry) => this.#toolsOf(entry));
     const isSame = tools.length === this.#tools.length && tools.every((tool, index) => tool === this.#tools[index]);
     if (!isSame) this.#tools = tools;

@@ -2,6 +2,8 @@ import { expect, test } from "vitest";
 import { listTools } from "../../../agent-core/mcp/server-answers.ts";
 import { modelSchema, soundSchema } from "../../../agent-core/mcp/server-schema.ts";
 
+const string = { type: "string" };
+
 test.each([
   [
     "branches at the top",
@@ -36,7 +38,7 @@ test.each([
     ["filter_"],
   ],
   ["no properties", {}, [], undefined],
-  ["a needed name that no property has", { properties: { a: {} }, required: ["a", "z"] }, ["a"], ["a"]],
+  ["a need beside its property", { properties: { a: {} }, allOf: [{ required: ["a"] }] }, ["a"], ["a"]],
   ["a list without items", { type: "object", properties: { a: { type: "array" } } }, ["a"], undefined],
 ])("the model gets a schema that all providers accept for %s", (_, inputSchema, keys, required) => {
   const { parameters } = modelSchema({ inputSchema: { type: "object", ...inputSchema } });
@@ -44,6 +46,16 @@ test.each([
   expect(parameters["required"]).toEqual(required);
   for (const key of ["oneOf", "anyOf", "allOf"]) expect(parameters).not.toHaveProperty(key);
   expect(parameters).toMatchObject({ type: "object", properties: {} });
+});
+
+test.each([
+  { properties: { a: string, b: string }, anyOf: [{ required: ["a"] }, { required: ["b"] }] },
+  { properties: { a: string }, not: { required: ["a", "b"] } },
+  { $ref: "#/$defs/x", required: ["a"] },
+  { required: ["a"], additionalProperties: string },
+])("the model sees what a part needs beside the place of its properties: %j", (part) => {
+  const { parameters } = modelSchema({ inputSchema: { type: "object", properties: { part } } });
+  expect(parameters).toMatchObject({ properties: { part } });
 });
 
 test("the server gets its own keys back, at each depth", () => {
@@ -76,7 +88,6 @@ test.each([{ content: "no tools" }, { content: { type: "text", text: "no tools" 
     expect(await listTools(async () => ({ ...page, nextCursor: undefined }))).toEqual({ items: [], problems: [] }),
 );
 
-const string = { type: "string" };
 test.each([
   [
     "a list of places",

@@ -1,13 +1,18 @@
-// Servers over HTTP that restart, go down or change their tools, and say so in words of their own or not at all.
+// Servers over HTTP that restart, go down, refuse single calls, or list their tools in another order each time.
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { editorServers } from "../../../agent-core/mcp/server-config.ts";
 import { ServerConnection } from "../../../agent-core/mcp/server-connection.ts";
+import { open } from "./support/open-servers.ts";
 
 type Refusal = (response: ServerResponse) => void;
-type Asked = { readonly id?: number; readonly method: string; readonly params: { readonly protocolVersion: string } };
+type Asked = {
+  readonly id?: number;
+  readonly method: string;
+  readonly params?: { readonly name?: string };
+};
 
 const nobody = () => Promise.reject(new Error("no"));
 const options = () => ({ signal: AbortSignal.timeout(30_000), handlers: { sample: nobody, elicit: nobody } });
@@ -16,23 +21,52 @@ const plain =
   (response) =>
     response.writeHead(status, { "content-type": "application/json" }).end(body);
 
-/** A server that `refuses` requests of its former sessions, and each request while it is down. */
+/** Switches of a server, and what it was asked. */
+class State {
+  boots = 1;
+  isDown: boolean = false;
+  hasPrompts: boolean = true;
+  readonly tools = ["slow", "refused", "a"];
+  /** Methods of HTTP and of the protocol. */
+  readonly asked: string[] = [];
+  readonly #release = Promise.withResolvers<void>();
+  /** Settles when a call of `slow` may be answered. */
+  readonly slow = this.#release.promise;
+  release = this.#release.resolve;
+}
+
+/** The list turns round with each request. */
+function resultOf(method: string, { hasPrompts, tools }: State): object | undefined {
+  if (method === "initialize") {
+    const capabilities = { tools: {}, prompts: {} };
+    return { protocolVersion: "2025-06-18", capabilities, serverInfo: { name: "x" } };
+  }
+  if (method === "prompts/list") return hasPrompts ? { prompts: [{ name: "greet" }] } : undefined;
+  if (method === "tools/list") {
+    tools.push(...tools.splice(0, 1));
+    return { tools: tools.map((name) => ({ name })) };
+  }
+  return { content: [{ type: "text", text: "ran" }] };
+}
+
+/** A server that `refuses` requests of its former sessions, calls of `refused`, and each request while it is down. */
 async function startServer(refuses: Refusal) {
-  const state: { boots: number; isDown: boolean; tools: string[] } = { boots: 1, isDown: false, tools: ["a"] };
+  const state = new State();
   const server = createServer(async (request, response) => {
+    state.asked.push(request.method ?? "");
     if (state.isDown) return refuses(response);
     if (request.method !== "POST") return void response.writeHead(405).end();
     const { id, method, params } = (await json(request)) as Asked;
+    state.asked.push(method);
     const session = `s${state.boots}`;
-    if (method !== "initialize" && request.headers["mcp-session-id"] !== session) return refuses(response);
+    const isForeign = method !== "initialize" && request.headers["mcp-session-id"] !== session;
+    if (isForeign || params?.name === "refused") return refuses(response);
     if (id === undefined) return void response.writeHead(202).end();
-    const results: Record<string, object> = {
-      initialize: { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "x" } },
-      "tools/list": { tools: state.tools.map((name) => ({ name })) },
-    };
-    const result = results[method] ?? { content: [{ type: "text", text: "ran" }] };
+    if (params?.name === "slow") await state.slow;
+    const result = resultOf(method, state);
+    const outcome = result === undefined ? { error: { code: -32_603, message: "busy" } } : { result };
     response.writeHead(200, { "content-type": "application/json", "mcp-session-id": session });
-    response.end(JSON.stringify({ jsonrpc: "2.0", id, result }));
+    response.end(JSON.stringify({ jsonrpc: "2.0", id, ...outcome }));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
@@ -46,59 +80,72 @@ async function startServer(refuses: Refusal) {
     server.closeAllConnections();
     server.close();
   });
-  return { connection, state, names: () => connection.listing.tools.map(({ name }) => name).join() };
+  return { connection, config, state };
 }
 
-describe("a server that restarted", () => {
-  test.each<[string, Refusal]>([
-    ["Spring AI", plain(400, '{"error":"Session ID required in mcp-session-id header"}')],
-    ["a gateway with 410", plain(410, "gone")],
-    ["a replica", plain(421, "wrong replica")],
-    ["a proxy", plain(502, "<html>Bad Gateway</html>")],
-  ])("and refuses its former session as %s does runs the call in a new one", async (_, refuses) => {
+test.each<[string, Refusal]>([
+  ["Spring AI", plain(400, '{"error":"Session ID required in mcp-session-id header"}')],
+  ["a gateway with 410", plain(410, "gone")],
+  ["a replica", plain(421, "wrong replica")],
+  ["a proxy", plain(502, "<html>Bad Gateway</html>")],
+])(
+  "a server that restarted and refuses its former session as %s does runs the call in a new one",
+  async (_, refuses) => {
     const { connection, state } = await startServer(refuses);
     await connection.start();
     state.boots += 1;
     expect(await connection.call("a", {}, options())).toMatchObject({ content: [{ text: "ran" }] });
-  });
+  },
+);
 
-  test.each<[string, Refusal]>([
-    [
-      "an error of its own",
-      plain(500, '{"jsonrpc":"2.0","id":3,"error":{"code":-32603,"message":"Transport not found"}}'),
-    ],
-    ["a timeout of its gateway", plain(504, "upstream")],
-    ["the end of the connection", (response) => response.destroy()],
-  ])("and answers its former session with %s runs the next call", async (_, refuses) => {
-    const { connection, state } = await startServer(refuses);
-    await connection.start();
-    state.boots += 1;
-    await expect(connection.call("a", {}, options())).rejects.toThrow();
-    expect(await connection.call("a", {}, options())).toMatchObject({ content: [{ text: "ran" }] });
-  });
-
-  test("and was down meanwhile runs the next call, and is asked for at the next turn", async () => {
-    const { connection, state, names } = await startServer(plain(503, "starting"));
-    state.isDown = true;
-    await connection.start();
-    expect(connection.state.kind).toBe("failed");
-    state.isDown = false;
-    connection.refresh();
-    await expect.poll(names).toBe("a");
-    state.isDown = true;
-    await expect(connection.call("a", {}, options())).rejects.toThrow();
-    state.isDown = false;
-    expect(await connection.call("a", {}, options())).toMatchObject({ content: [{ text: "ran" }] });
-  });
+test("a server that is down offers no tools, and is not asked at each turn", async () => {
+  const { config, state } = await startServer(plain(503, "starting"));
+  state.isDown = true;
+  const { servers } = await open([config]);
+  await servers.settled();
+  const asked = state.asked.length;
+  for (const _turn of [1, 2, 3]) expect(servers.tools()).toEqual([]);
+  await servers.settled();
+  expect(state.asked).toHaveLength(asked);
 });
 
-test("a tool that a call adds, and that nobody announces, is there at the next turn", async () => {
-  const { connection, state, names } = await startServer(plain(404, "Session not found"));
+test("a server that failed is asked for by no call", async () => {
+  const { connection, state } = await startServer(plain(503, "starting"));
+  state.isDown = true;
   await connection.start();
-  state.tools.push("b");
-  connection.refresh();
-  expect(names()).toBe("a");
-  await connection.call("a", {}, options());
-  connection.refresh();
-  await expect.poll(names).toBe("a,b");
+  const asked = state.asked.length;
+  await expect(connection.call("a", {}, options())).rejects.toThrow("not available");
+  expect([connection.state.kind, state.asked.length]).toEqual(["failed", asked]);
+});
+
+test.each([429, 500, 504])("a call that is refused with %i does not end another that runs", async (status) => {
+  const { connection, state } = await startServer(plain(status, "refused"));
+  await connection.start();
+  const slow = connection.call("slow", {}, options());
+  await expect.poll(() => state.asked).toContain("tools/call");
+  await expect(connection.call("refused", {}, options())).rejects.toThrow();
+  expect(await connection.call("a", {}, options())).toMatchObject({ content: [{ text: "ran" }] });
+  state.release();
+  expect(await slow).toMatchObject({ content: [{ text: "ran" }] });
+});
+
+test("a server that lists its tools in another order each time keeps the first over all calls and turns", async () => {
+  const { config, state } = await startServer(plain(404, "Session not found"));
+  const { servers, call } = await open([config]);
+  await servers.settled();
+  const tools = servers.tools();
+  for (const _turn of [1, 2, 3]) {
+    await call("a");
+    expect(servers.tools()).toBe(tools);
+  }
+  expect(state.asked.filter((method) => method === "tools/list")).toHaveLength(1);
+});
+
+test("a server that fails to list its prompts once keeps those that it had", async () => {
+  const { connection, state } = await startServer(plain(404, "Session not found"));
+  await connection.start();
+  state.hasPrompts = false;
+  await connection.start();
+  expect(connection.state).toEqual({ kind: "on" });
+  expect(connection.listing.prompts.map(({ name }) => name)).toEqual(["greet"]);
 });
