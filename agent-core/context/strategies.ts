@@ -79,6 +79,9 @@ function firstOf(order: readonly Unit[], excess: number): readonly Unit[] {
 
 /** Score of a message of the user. */
 const USERS = 3;
+/** Words of a user who states a rule or a preference. */
+const MARKERS = /\b(always|never|must|important|remember|don't|do not|prefer|instead|wrong|please)\b/i;
+const MARKED = 1;
 /** Score of a failed call, and of a call that changed something. */
 const FAILED = 0.5;
 const CHANGED = 1;
@@ -96,7 +99,8 @@ function byImportance(units: readonly Unit[]): readonly Unit[] {
 }
 
 function signals(unit: Unit): number {
-  return (isUsers(unit) ? USERS : 0) + unit.items.reduce((sum, { message }) => sum + toolSignals(message), 0);
+  const users = isUsers(unit) ? USERS + (MARKERS.test(textOf(unit)) ? MARKED : 0) : 0;
+  return users + unit.items.reduce((sum, { message }) => sum + toolSignals(message), 0);
 }
 
 function toolSignals(message: Message): number {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { type CompressionRequest, planCompression } from "../../../agent-core/context/plan-compression.ts";
-import { strategies, strategyOf } from "../../../agent-core/context/strategies.ts";
+import { strategies, strategyOf, unitsOf } from "../../../agent-core/context/strategies.ts";
 import { estimateTokens } from "../../../agent-core/context/token-meter.ts";
 import type { Message } from "../../../agent-core/messages/message.ts";
 import { repairMessages } from "../../../agent-core/messages/repair.ts";
@@ -128,6 +128,11 @@ test("recency drops the oldest, importance the least important, hybrid never the
   expect(dropped("recency")[0]).toBe(2);
   expect(dropped("importance")).not.toContain(4);
   expect(Math.max(...dropped("hybrid"))).toBeLessThanOrEqual(Math.max(...dropped("summary")));
+});
+
+test("importance keeps a rule of the user longer than other words", () => {
+  const units = unitsOf(talk(user("never tabs everywhere"), user("maybe tabs everywhere")).transcript);
+  expect(strategyOf("importance").choose(units, 1)).toEqual([units[1]]);
 });
 
 /** Something that could be said next. */
