@@ -17,7 +17,7 @@ const REFUSED = {
 } as const;
 /** Templates of Gemma, Ministral and others have no system message: "System role not supported", "got system". */
 const NAMES_SYSTEM =
-  /system[^.]{0,30}(not|unsupported)|got system|(unexpected|unknown|invalid|unsupported)[^.]{0,20}system|\bonly\b(?![^.]*system)[^.]*\broles?\b/i;
+  /system[^.]{0,30}(not|unsupported)|got system|(unexpected|unknown|invalid|unsupported)[^.]{0,20}system|\bonly\W{1,2}user\b(?![^.]*system)[^.]{0,40}\broles\b/i;
 /** "messages.2.content: Input should be a valid string", "expected a string, got null". */
 const NAMES_CONTENT = /\bcontent|\bstring\b|\b(?:null|none)\b/i;
 /** "Tool call id was call_1 but must be a-z, A-Z, 0-9, with a length of 9", "function_response.name: Name cannot be empty". */

@@ -209,6 +209,12 @@ test.each([
   },
 );
 
+test("a refusal of calls in another role than the assistant's leaves the system message", async () => {
+  model.respondWith(() => fail(400, "tool_calls are only allowed in messages with the assistant role"));
+  await agent.runConversation({ userMessage: "list" });
+  expect(model.requests.every(({ body }) => hasSystem(body["messages"] as Record<string, unknown>[]))).toBe(true);
+});
+
 test("a call that Groq could not read is asked for again", async () => {
   const refusal = { code: "tool_use_failed", failed_generation: '<function=terminal{"command": "ls"}</function>' };
   model.script(fail(400, "Failed to call a function. Please adjust your prompt.", refusal), say("fine"));
