@@ -83,7 +83,7 @@ function refusedParameter({ parameter, text: whole, sent }: ErrorDetails): strin
 const ECHO = /['"]input['"]\s*:|optional_params|\breceived (?:params|model group)\b/i;
 /** Refusals of a message, of the schema of a tool, or of one of their parts; and of a model by its name. */
 const PART =
-  /\bmessages\b|\bmessage \S|\broles?\b|\b(?:tools|function_?declarations|input|contents)\W{1,4}\d|\b(?:function|tool) ['"`]|['"`]properties|properties[.[]|\w['"`]? (?:item|block)s?\b|system memory|\bgrammar|\bjson schema/i;
+  /\bmessages\b|\bmessage \S|\broles?\b|\b(?:tools|function_?declarations|input|contents)\W{1,4}\d|\b(?:function|tool) ['"`]|['"`]properties|properties[.[]|\w['"`]? (?:item|block)s?\b|system memory/i;
 
 /** "Reasoning effort", "presencePenalty" and, at Ollama, "thinking" are parameters, too; a part of a message is none. */
 function mentionOf(name: string): RegExp {
@@ -218,8 +218,8 @@ const rules: readonly Rule[] = [
   { status: is(403, 404), text: BILLING, kind: "billing" },
   { status: is(403), kind: "authentication" },
   { status: is(400, 404, 422, 500, 501), text: NO_TOOLS, kind: "no-tools" },
-  { status: is(400, 404, 415, 422), text: NO_VISION, kind: "no-vision" },
-  { status: is(400, 404, 415, 422), text: IMAGE, kind: "image-rejected" },
+  { status: is(404), text: NO_VISION, kind: "no-vision" },
+  { status: is(404), text: IMAGE, kind: "image-rejected" },
   { status: is(400, 404, 422), codes: /model_not_found/, kind: "model-not-found" },
   { status: is(404), text: NO_MODEL, kind: "model-not-found" },
   { status: is(404), codes: /not_found_error/, text: NAMED_MODEL, kind: "model-not-found" },
@@ -238,6 +238,8 @@ const rules: readonly Rule[] = [
   { status: is(400, 422), text: REASONING, kind: "reasoning-rejected" },
   { status: is(400, 422), text: OWN_FIELD, kind: "reasoning-rejected" },
   { status: is(400, 422), codes: /invalid_encrypted_content/, kind: "reasoning-rejected" },
+  { status: is(400, 415, 422), text: NO_VISION, kind: "no-vision" },
+  { status: is(400, 415, 422), text: IMAGE, kind: "image-rejected" },
   { status: is(400, 422), codes: /unsupported_(parameter|value)|unknown_parameter/, kind: "unsupported-parameter" },
   { status: is(400, 422), codes: /context_length_exceeded/, kind: "context-overflow" },
   { status: is(400, 422), text: OUTPUT_LIMIT, kind: "output-limit" },

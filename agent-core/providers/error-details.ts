@@ -120,7 +120,7 @@ export function readErrorDetails(error: unknown, now: number): ErrorDetails {
   const status = statusOf(first);
   const said = [...words, body?.message, body?.metadata?.raw].filter(Boolean).join("\n") || String(error);
   // The words of an address are none of the error.
-  const text = said.replaceAll(/https?:\/\/\S+/g, "");
+  const text = said.replaceAll(/https?:\/\/[\w./?#&=%~:@+-]+/g, "");
   return {
     status,
     codes: codes.filter((code) => code !== undefined && code !== null && code !== "").join(" "),

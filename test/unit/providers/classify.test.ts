@@ -50,6 +50,8 @@ describe("HTTP status and what was said", () => {
     [400, "The encrypted content gAAA could not be verified.", "reasoning-rejected"],
     [404, "No endpoints found that support image input", "no-vision"],
     [400, "This model does not support images", "no-vision"],
+    [400, "model x does not exist; image_url is only supported by others", "model-not-found", "model_not_found"],
+    [400, "messages.1: thinking blocks of turns whose images are not supported: signature", "reasoning-rejected"],
     [400, "This model's maximum context length is 8192 tokens", "context-overflow", "context_length_exceeded"],
     [400, "prompt is too long: 210000 tokens > 200000 maximum", "context-overflow"],
     [400, "the request exceeds the available context size. try increasing it", "context-overflow"],
@@ -110,6 +112,16 @@ describe("HTTP status and what was said", () => {
     const fault = faultOf(apiError(400, { message: "Provider returned error", code: 400, metadata }));
     expect(fault.kind).toBe("context-overflow");
     expect(fault.message).toContain("The conversation is too long");
+  });
+
+  test.each([
+    '{"docs":"https://docs.x.com/err","error":"prompt is too long: 210000 tokens > 200000 maximum"}',
+    "See (https://docs.x.com),prompt is too long",
+    "https://docs.x.com/errors。输入长度超过限制",
+  ])("the words right behind a link count: %s", (raw) => {
+    expect(faultOf(apiError(400, { message: "Provider returned error", metadata: { raw } })).kind).toBe(
+      "context-overflow",
+    );
   });
 });
 
@@ -279,6 +291,9 @@ describe("a refusal of a parameter", () => {
     ["Go", 'json: unknown field "parallel_tool_calls"', "parallel_tool_calls"],
     ["DashScope", "The value of the enable_thinking parameter is restricted to True.", "enable_thinking"],
     ["a gateway", "store: this parameter is not allowed", "store"],
+    ["vLLM", "parallel_tool_calls is not supported with grammar", "parallel_tool_calls"],
+    ["llama.cpp", "temperature is not supported when grammar is used", "temperature"],
+    ["a small server", "response_format of type json schema is not supported", "response_format"],
     [
       "LiteLLM before Anthropic",
       "`max_tokens` must be greater than `thinking.budget_tokens`. See https://x.com/extended-thinking#max-tokens-and-context-window-size",
@@ -306,8 +321,6 @@ describe("a refusal of a parameter", () => {
     "Upstream error from Mistral: Expected last role User or Tool",
     "Upstream error from Nebius: Invalid tool_choice",
     "No upstream configured for model x",
-    "Grammar error: Invalid type: include",
-    "The provided JSON schema contains features not supported by xgrammar: include",
   ])("is no refusal of a part of a message or a tool, or in other words: %s", (words) => {
     expect(faultOf(apiError(400, { message: words })).kind).toBe("bad-request");
   });

@@ -33,6 +33,7 @@ const SENT = [
   "context_length",
   "store",
   "include",
+  "response_format",
 ];
 
 /** The error of a response: with an error object, a text, or nothing. */
