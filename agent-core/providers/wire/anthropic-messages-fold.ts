@@ -4,16 +4,18 @@ import type { Message } from "../../messages/message.ts";
 import { detailsOfPlaces, type Place } from "./anthropic-messages-history.ts";
 import { count, text } from "./chat-completions-chunk.ts";
 import { addPieces, endCall, endCalls, hasHalfCall, noCalls, type PartialCalls } from "./partial-tool-calls.ts";
+import { wholeCharacters } from "./text-sections.ts";
 import type { FinishReason, ModelEvent, Usage } from "./wire.ts";
 
-/** A content block so far. */
+/** A content block so far. `held`: first half of a surrogate pair. */
 type OpenBlock =
-  | { readonly type: "text"; readonly index: number; readonly chars: number }
+  | { readonly type: "text"; readonly index: number; readonly chars: number; readonly held: string }
   | {
       readonly type: "thinking";
       readonly index: number;
       readonly thinking: string;
       readonly signature: string;
+      readonly held: string;
       /** False until the block has ended. */
       readonly isWhole: boolean;
     }
@@ -118,12 +120,12 @@ function withBlock(
 function begin(state: FoldState, index: number, block: Block, events: ModelEvent[]): FoldState {
   switch (block.type) {
     case "text":
-      return extend(added(state, { type: "text", index, chars: 0 }), index, block, events);
+      return extend(added(state, { type: "text", index, chars: 0, held: "" }), index, block, events);
     case "thinking": {
       // Separates the summaries of two thoughts.
       const hasThought = state.blocks.some((other) => other.type === "thinking" && other.thinking !== "");
       if (hasThought) events.push({ type: "reasoning-delta", text: "\n\n" });
-      const empty = { type: "thinking", index, thinking: "", signature: "", isWhole: false } as const;
+      const empty = { type: "thinking", index, thinking: "", signature: "", held: "", isWhole: false } as const;
       return extend(added(state, empty), index, block, events);
     }
     case "redacted_thinking":
@@ -144,16 +146,17 @@ function extend(state: FoldState, index: number, delta: Block | BlockDelta, even
   const block = state.blocks.findLast((candidate) => candidate.index === index);
   switch (block?.type) {
     case "text": {
-      const text = delta.text ?? "";
-      events.push({ type: "text-delta", text });
-      return replaced(state, block, { ...block, chars: block.chars + text.length });
+      const { text, held } = wholeCharacters(block.held, delta.text ?? "");
+      if (text !== "") events.push({ type: "text-delta", text });
+      return replaced(state, block, { ...block, chars: block.chars + text.length, held });
     }
     case "thinking": {
       const piece = delta.thinking ?? "";
-      events.push({ type: "reasoning-delta", text: piece });
+      const { text, held } = wholeCharacters(block.held, piece);
+      if (text !== "") events.push({ type: "reasoning-delta", text });
       // The block keeps every unit, because it is signed.
       const signature = delta.signature || block.signature;
-      return replaced(state, block, { ...block, thinking: block.thinking + piece, signature });
+      return replaced(state, block, { ...block, thinking: block.thinking + piece, signature, held });
     }
     case "tool_use": {
       const json = "partial_json" in delta ? (delta.partial_json ?? "") : "";
@@ -176,7 +179,13 @@ function close(state: FoldState, index: number, events: ModelEvent[]): FoldState
     events.push(...given.events, ...ended.events);
     return { ...state, calls: ended.calls };
   }
-  return block?.type === "thinking" ? replaced(state, block, { ...block, isWhole: true }) : state;
+  if (block?.type === "thinking" && block.held === "") return replaced(state, block, { ...block, isWhole: true });
+  if (block === undefined || !("held" in block) || block.held === "") return state;
+  const lost = block.held.toWellFormed();
+  events.push({ type: block.type === "text" ? "text-delta" : "reasoning-delta", text: lost });
+  const chars = block.type === "text" ? { chars: block.chars + lost.length } : {};
+  const isWhole = block.type === "thinking" ? { isWhole: true } : {};
+  return replaced(state, block, { ...block, ...chars, ...isWhole, held: "" });
 }
 
 function added(state: FoldState, block: OpenBlock): FoldState {

@@ -12,6 +12,7 @@ import {
   type ReasoningPlaces,
   readableReasoning,
 } from "./reasoning-places.ts";
+import { wholeCharacters } from "./text-sections.ts";
 import type { FinishReason, ModelEvent, TokenTrace, Usage } from "./wire.ts";
 
 export type FoldState = {
@@ -19,6 +20,9 @@ export type FoldState = {
   readonly details: readonly unknown[];
   /** Places of reasoning and of opaque fields in the answer. */
   readonly places: ReasoningPlaces;
+  /** First half of a surrogate pair. */
+  readonly heldText: string;
+  readonly heldReasoning: string;
   readonly usage: Usage | undefined;
   readonly tokens: TokenTrace | undefined;
   /** Reason of the end; undefined before it. */
@@ -36,6 +40,8 @@ export function startFold(messages: readonly Message[], newId?: () => string): F
     calls: noCalls(messages, newId),
     details: [],
     places: noPlaces,
+    heldText: "",
+    heldReasoning: "",
     usage: undefined,
     tokens: undefined,
     finishReason: undefined,
@@ -53,8 +59,8 @@ export function stepData(state: FoldState, data: string): FoldStep {
 /** Applies one chunk. Throws for an error or an unknown document. */
 export function step(state: FoldState, raw: unknown): FoldStep {
   const words = onlyText(raw);
-  if (words !== undefined && state.calls.calls.length === 0)
-    return { state, events: [{ type: "text-delta", text: words }] };
+  const canSkip = state.calls.calls.length === 0 && state.heldReasoning === "";
+  if (words !== undefined && canSkip) return addText(state, words);
   const parts = partsOf(raw);
   if (parts !== undefined) return parts.reduce(afterPart, { state, events: [] });
   const { delta, finishReason, usage, tokens, isKnown } = readChunk(raw);
@@ -105,6 +111,14 @@ function onlyText(raw: unknown): string | undefined {
   return delta["content"];
 }
 
+function addText(state: FoldState, piece: string): FoldStep {
+  const { text, held } = wholeCharacters(state.heldText, piece);
+  return {
+    state: held === state.heldText ? state : { ...state, heldText: held },
+    events: text === "" ? [] : [{ type: "text-delta", text }],
+  };
+}
+
 /** `[DONE]` ends the answer of servers that give no reason, unless a call is incomplete. */
 export function streamDone(state: FoldState): FoldStep {
   if (state.finishReason !== undefined || hasHalfCall(state.calls)) return { state, events: [] };
@@ -117,7 +131,11 @@ export function finishFold(state: FoldState): readonly ModelEvent[] {
   if (state.finishReason === undefined && state.unread !== undefined)
     throw Object.assign(new Error(""), { error: state.unread });
   if (state.finishReason === undefined) return [];
+  const reasoning = state.heldReasoning.toWellFormed();
+  const text = state.heldText.toWellFormed();
   return [
+    ...(reasoning === "" ? [] : [{ type: "reasoning-delta", text: reasoning } as const]),
+    ...(text === "" ? [] : [{ type: "text-delta", text } as const]),
     ...unknownEnd(state, state.finishReason),
     {
       type: "finish",
@@ -139,11 +157,15 @@ function reasoningDetailsOf({ details, places }: FoldState): { reasoningDetails?
 function readDelta(state: FoldState, delta: ChunkDelta, events: ModelEvent[]): Partial<FoldState> {
   const pieces = delta.reasoning_details ?? [];
   const content = contentOf(delta.content);
-  const reasoning =
+  const reasoningPiece =
     delta.reasoning || delta.reasoning_content || delta.reasoning_text || content.thinking || readableReasoning(pieces);
-  events.push({ type: "reasoning-delta", text: reasoning });
-  events.push({ type: "text-delta", text: content.text + (delta.refusal ?? "") });
+  const reasoning = wholeCharacters(state.heldReasoning, reasoningPiece);
+  const text = wholeCharacters(state.heldText, content.text + (delta.refusal ?? ""));
+  if (reasoning.text !== "") events.push({ type: "reasoning-delta", text: reasoning.text });
+  if (text.text !== "") events.push({ type: "text-delta", text: text.text });
   return {
+    heldReasoning: reasoning.held,
+    heldText: text.held,
     refused: state.refused || Boolean(delta.refusal),
     places: addPlaces(state.places, delta),
     ...(pieces.length > 0 && { details: joinReasoningDetails(state.details, pieces) }),
@@ -199,10 +221,11 @@ type End = "refusal" | "failure" | "length" | "calls" | "whole" | "unknown";
  */
 const ENDS: readonly (readonly [RegExp, End])[] = [
   [/filter|safety|toxic|guardrail|blocklist|prohibited|recitation|sensitive|spii|refus|model_armor/, "refusal"],
-  [/error|fail|malformed|unexpected|missing|insufficient|abort|cancel|timeout|overload|^other$/, "failure"],
-  [/length|max_|limit|exceeded/, "length"],
-  [/tool|function/, "calls"],
-  [/^(?:stop|eos|end|complete|done|finish)/, "whole"],
+  [/error|fail|malformed|unexpected|missing|insufficient|abort|cancel|timeout|overload|^other\b/, "failure"],
+  [/rate_limit|usage|quota|budget|credit|deadline/, "failure"],
+  [/length|max_(?:\w+_)?tokens|(?:token|context|window|output|time)s?_(?:limit|exceeded)/, "length"],
+  [/^(?:tool_calls?|function_call|tool_use)\b/, "calls"],
+  [/^(?:stop|stop_sequence|eos|eos_token|end|end_turn|completed?|done|finish|finished)\b/, "whole"],
 ];
 
 /** Gateways write `FINISH_REASON_STOP` and `content_filter: PROHIBITED_CONTENT`. */

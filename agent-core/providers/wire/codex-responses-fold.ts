@@ -2,17 +2,10 @@
 import * as z from "zod";
 import type { Message } from "../../messages/message.ts";
 import { count, text } from "./chat-completions-chunk.ts";
-import { layoutOf, SECTION_BREAK } from "./codex-responses-request.ts";
+import { layoutOf } from "./codex-responses-request.ts";
 import { addPieces, type CallProgress, endCall, endCalls, noCalls, type PartialCalls } from "./partial-tool-calls.ts";
+import { addToSection, endSection, noSections, type SectionStep, type Sections } from "./text-sections.ts";
 import type { FinishReason, ModelEvent, Usage } from "./wire.ts";
-
-/** Text in several sections with an empty line between them. */
-type Sections = {
-  /** The current section; undefined before the first. */
-  readonly key: string | undefined;
-  /** UTF-16 units of the section so far, without the break before it. */
-  readonly chars: number;
-};
 
 export type FoldState = {
   readonly calls: PartialCalls;
@@ -36,8 +29,8 @@ export type FoldStep = { readonly state: FoldState; readonly events: readonly Mo
 export function startFold(messages: readonly Message[], newId?: () => string): FoldState {
   return {
     calls: noCalls(messages, newId),
-    text: { key: undefined, chars: 0 },
-    reasoning: { key: undefined, chars: 0 },
+    text: noSections,
+    reasoning: noSections,
     shown: new Set(),
     places: new Map(),
     usage: undefined,
@@ -97,22 +90,20 @@ function sequence(start: FoldState, steps: readonly ((state: FoldState) => FoldS
   }, same(start));
 }
 
-/** Adds to a section, and returns the text to show. A new section ends the one before it. */
-function addToSection(sections: Sections, key: string, piece: string) {
-  if (piece === "") return { sections, text: "" };
-  if (key === sections.key) return { sections: { key, chars: sections.chars + piece.length }, text: piece };
-  const between = sections.key === undefined ? "" : SECTION_BREAK;
-  return { sections: { key, chars: piece.length }, text: between + piece };
+function addText(state: FoldState, index: number, delta: string): FoldStep {
+  return withText(show(state, index), addToSection(state.text, String(index), delta));
 }
 
-function addText(state: FoldState, index: number, delta: string): FoldStep {
-  const { sections, text } = addToSection(state.text, String(index), delta);
-  return { state: { ...show(state, index), text: sections }, events: [{ type: "text-delta", text }] };
+function withText(state: FoldState, { sections, text }: SectionStep): FoldStep {
+  return { state: { ...state, text: sections }, events: text === "" ? [] : [{ type: "text-delta", text }] };
 }
 
 function addReasoning(state: FoldState, index: number, part: number, delta: string): FoldStep {
-  const { sections, text } = addToSection(state.reasoning, `${index}/${part}`, delta);
-  return { state: { ...show(state, index), reasoning: sections }, events: [{ type: "reasoning-delta", text }] };
+  return withReasoning(show(state, index), addToSection(state.reasoning, `${index}/${part}`, delta));
+}
+
+function withReasoning(state: FoldState, { sections, text }: SectionStep): FoldStep {
+  return { state: { ...state, reasoning: sections }, events: text === "" ? [] : [{ type: "reasoning-delta", text }] };
 }
 
 function withCalls(state: FoldState, { calls, events }: CallProgress): FoldStep {
@@ -155,6 +146,7 @@ function endItem(state: FoldState, index: number, item: OutputItem | undefined):
     case "message":
       return sequence(state, [
         (before) => (wasShown ? same(before) : showMessage(before, index, item)),
+        (before) => withText(before, endSection(before.text)),
         (before) => same(keep(before, index, messagePlace(before, index, item))),
       ]);
     case "function_call":
@@ -169,6 +161,7 @@ function endItem(state: FoldState, index: number, item: OutputItem | undefined):
     case "reasoning":
       return sequence(state, [
         (before) => (wasShown ? same(before) : showReasoning(before, index, item)),
+        (before) => withReasoning(before, endSection(before.reasoning)),
         (before) => same(keep(before, index, item)),
       ]);
   }
@@ -213,6 +206,8 @@ function endResponse(state: FoldState, event: Extract<ResponsesEvent, { response
     ...(isWhole ? (response.output ?? []) : []).map(
       (item, index) => (before: FoldState) => endItem(before, index, item),
     ),
+    (before) => withText(before, endSection(before.text)),
+    (before) => withReasoning(before, endSection(before.reasoning)),
     (before) => withCalls(before, endCalls(before.calls)),
     (before) => same({ ...before, usage: usageOf(response), end: reasonOf(before, event) }),
   ]);

@@ -11,10 +11,9 @@ import type { AssistantMessage, ContentPart, Message, ToolCall, ToolMessage } fr
 import { isOpenAiReasoningModel, knowsMinimalEffort } from "../model-info.ts";
 import { hashOf, responsesCallIds, sentArguments, sentCallId, sentName } from "./sent-call.ts";
 import { imageUrl } from "./sent-images.ts";
+import { SECTION_BREAK } from "./text-sections.ts";
 import type { ModelRequest, Sampling } from "./wire.ts";
 
-/** Between two messages of one answer: the same break as between two answers that the repair of messages joins. */
-export const SECTION_BREAK = "\n\n";
 /** The API refuses a lower limit. Tokens. */
 const LOWEST_CEILING = 16;
 /** The API refuses other ids of items. */

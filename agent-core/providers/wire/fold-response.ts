@@ -43,7 +43,6 @@ async function* foldResponse<State>(
 ): AsyncGenerator<ModelEvent> {
   const response = await ask();
   let state = start;
-  let halves: Halves = {};
   const isLast = (data: string): boolean => fold.isLast(data, state);
   for await (const batch of readServerSentEvents(response.body, isLast)) {
     const events: ModelEvent[] = [];
@@ -54,42 +53,13 @@ async function* foldResponse<State>(
         events.push(...next.events);
         if (isLast(data)) break; // bytes after the last event mean nothing
       }
+      if (events.length === 0) yield { type: "alive" };
     } finally {
       // Also the events before an unreadable one.
-      const whole = wholeCharacters(events, halves);
-      halves = whole.halves;
-      yield* whole.events.length === 0 ? [{ type: "alive" } as const] : joinDeltas(whole.events);
+      yield* joinDeltas(events);
     }
   }
-  yield* wholeCharacters(fold.finish(state), halves).events;
-}
-
-/** First halves of surrogate pairs that wait for the second ones. */
-type Halves = { readonly [Kind in "text-delta" | "reasoning-delta"]?: string };
-
-/** The events without empty deltas, and with whole characters. A half whose other one does not come becomes U+FFFD. */
-export function wholeCharacters(events: readonly ModelEvent[], before: Halves = {}) {
-  const whole: ModelEvent[] = [];
-  let halves = before;
-  for (const event of events) {
-    if (event.type !== "text-delta" && event.type !== "reasoning-delta") {
-      whole.push(...lostHalves(halves), event);
-      halves = {};
-      continue;
-    }
-    const { type } = event;
-    const joined = (halves[type] ?? "") + event.text;
-    const isHalf = /[\ud800-\udbff]$/.test(joined);
-    const text = (isHalf ? joined.slice(0, -1) : joined).toWellFormed();
-    if (isHalf || halves[type]) halves = { ...halves, [type]: isHalf ? joined.slice(-1) : "" };
-    if (text !== "") whole.push({ type, text });
-  }
-  return { events: whole, halves };
-}
-
-function lostHalves(halves: Halves): readonly ModelEvent[] {
-  const deltas = (["reasoning-delta", "text-delta"] as const).map((type) => ({ type, text: halves[type] ?? "" }));
-  return deltas.flatMap(({ type, text }) => (text === "" ? [] : { type, text: text.toWellFormed() }));
+  yield* fold.finish(state);
 }
 
 /** Joins neighbouring deltas of one kind. A fast model sends hundreds in one packet, and each event has a cost. */

@@ -7,7 +7,6 @@ import {
   startFold,
   step,
 } from "../../../../agent-core/providers/wire/anthropic-messages-fold.ts";
-import { wholeCharacters } from "../../../../agent-core/providers/wire/fold-response.ts";
 import type { ModelEvent } from "../../../../agent-core/providers/wire/wire.ts";
 import { callsOf, joined, transcript } from "../../../conformance/collect.ts";
 
@@ -29,7 +28,7 @@ function fold(events: readonly unknown[], messages: readonly Message[] = []): Mo
     state = next.state;
     folded.push(...next.events);
   }
-  return wholeCharacters([...folded, ...finishFold(state)]).events;
+  return [...folded, ...finishFold(state)];
 }
 
 const lines = (name: string): readonly string[] => transcript(fold(recorded(name)));
@@ -172,6 +171,8 @@ describe("recorded streams", () => {
       "finish stop ?",
     ]);
     expect(events.at(-1)).toMatchObject({ reasoningDetails: [{ thinking: "wave 👋", signature: "sigEleven" }] });
+    const texts = [...textBlock("a\ud83d"), ...textBlock("\ude00b")];
+    expect(joined(fold(texts), "text-delta")).toBe("a\ufffd\ufffdb");
   });
 });
 

@@ -2,7 +2,6 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import type { Message } from "../../../../agent-core/messages/message.ts";
 import { finishFold, startFold, step, stepData } from "../../../../agent-core/providers/wire/chat-completions-fold.ts";
-import { wholeCharacters } from "../../../../agent-core/providers/wire/fold-response.ts";
 import type { ModelEvent } from "../../../../agent-core/providers/wire/wire.ts";
 import { callsOf, transcript } from "../../../conformance/collect.ts";
 
@@ -24,7 +23,7 @@ function fold(chunks: readonly unknown[], messages: readonly Message[] = []): Mo
     state = next.state;
     events.push(...next.events);
   }
-  return wholeCharacters([...events, ...finishFold(state)]).events;
+  return [...events, ...finishFold(state)];
 }
 
 const lines = (name: string): readonly string[] => transcript(fold(recorded(name)));
@@ -154,6 +153,9 @@ describe("recorded streams", () => {
       'text "\u{fffd}"',
       "finish stop ?",
     ]);
+    const call = piece({ index: 0, id: "a", function: { name: "x", arguments: "{}" } });
+    const events = fold([delta({ content: "a\ud83d" }), call, delta({ content: "\ude00b" }, "stop")]);
+    expect(transcript(events).filter((line) => line.startsWith("text"))).toEqual(['text "a"', 'text "😀b"']);
   });
 });
 
@@ -305,6 +307,13 @@ describe("the reason of the end", () => {
     },
   );
 
+  test.each(["max_turns", "concurrency_limit", "TOO_MANY_TOOL_CALLS", "tool_not_found", "endless"])(
+    "%s neither continues an answer, nor announces calls, nor ends it without a word",
+    (reason) => {
+      expect(ended(reason)).toMatchObject([{ type: "text-delta" }, { type: "notice" }, { reason: "stop" }]);
+    },
+  );
+
   test.each(["content_filter", "sensitive", "SAFETY", "IMAGE_SAFETY", "ERROR_TOXIC", "guardrail_intervened"])(
     "%s is a refusal",
     (reason) => {
@@ -319,6 +328,12 @@ describe("the reason of the end", () => {
     "OTHER",
     "USER_CANCEL",
     "insufficient_system_resource",
+    "rate_limit",
+    "rate_limited",
+    "usage_limit_reached",
+    "quota_exceeded",
+    "budget_exceeded",
+    "deadline_exceeded",
   ])("%s is a fault, since the answer is half", (reason) => {
     expect(() => ended(reason)).toThrow(/stopped in the middle|ran out/);
   });

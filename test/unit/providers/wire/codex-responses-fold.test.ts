@@ -2,7 +2,6 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import type { Message } from "../../../../agent-core/messages/message.ts";
 import { finishFold, startFold, step } from "../../../../agent-core/providers/wire/codex-responses-fold.ts";
-import { wholeCharacters } from "../../../../agent-core/providers/wire/fold-response.ts";
 import type { ModelEvent } from "../../../../agent-core/providers/wire/wire.ts";
 import { callsOf, joined, transcript } from "../../../conformance/collect.ts";
 
@@ -26,7 +25,7 @@ function fold(raws: readonly unknown[], messages: readonly Message[] = []): Mode
     state = next.state;
     events.push(...next.events);
   }
-  return wholeCharacters([...events, ...finishFold(state)]).events;
+  return [...events, ...finishFold(state)];
 }
 
 const lines = (name: string): readonly string[] => transcript(fold(recorded(name)));
