@@ -169,9 +169,9 @@ function readNamed(text: string, at: number, tools: readonly ToolSchema[]): Read
   const isOther = name === undefined && Object.keys(body?.input ?? {}).length === 0;
   if (tool === undefined || body === undefined || isOther) return undefined;
   const close = `</${word}>`;
-  const rest = skipNoise(text, body.end);
-  const isNext = text.startsWith(close, rest);
-  return { calls: [{ name: tool.name, input: body.input }], end: isNext ? rest + close.length : body.end };
+  const closed = text.indexOf(close, body.end);
+  const isNext = closed >= 0 && text.slice(body.end, closed).trim() === "";
+  return { calls: [{ name: tool.name, input: body.input }], end: isNext ? closed + close.length : body.end };
 }
 
 type ReadInput = { readonly input: WrittenCall["input"]; readonly end: number };
@@ -214,7 +214,7 @@ function readElements(text: string, from: number, tool: ToolSchema): ReadInput |
     const field: string = name ?? (isPair ? (key ?? "") : tag);
     if (tag.endsWith("arg_key")) key = value.text.trim();
     else {
-      input[field] = withFurther(input[field], typedValue(value.text, typesOf(field, tool)));
+      input[field] = typedValue(value.text, typesOf(field, tool));
       key = undefined;
     }
     end = value.end;
@@ -246,18 +246,8 @@ function typesOf(parameter: string, tool: ToolSchema): readonly unknown[] | unde
   return property === undefined ? undefined : [isRecord(property) ? property["type"] : undefined].flat();
 }
 
-/** Objects in elements with the same name are a list. */
-function withFurther(before: unknown, value: unknown): unknown {
-  return before !== undefined && isRecord(value) ? [before, value].flat() : value;
-}
-
-/** Elements of text in an element that the tool does not know, as Roo writes the files of a call. */
-const INNER = /<([\w-]+)>([^<]*)<\/\1>\s*/g;
-
 /** Text is a value of another type only where the schema wants no string. */
 function typedValue(text: string, types: readonly unknown[] | undefined): unknown {
-  const inner = types === undefined && text.replaceAll(INNER, "").trim() === "" ? [...text.matchAll(INNER)] : [];
-  if (inner.length > 0) return Object.fromEntries(inner.map(([, tag, value = ""]) => [tag, value.trim()]));
   if (types?.includes("string")) return text.replace(/^\n|\n$/g, "");
   return parseJson(text.trim()) ?? text.trim(); // the tool reports a value of the wrong type
 }
@@ -384,8 +374,7 @@ function tagStart(text: string, tools: readonly ToolSchema[], isMarked: boolean)
   const inner = text.slice(opened.length).trimStart();
   if (/^(?:<[\w-]*|\{)?$/.test(inner)) return "maybe";
   if (inner.startsWith("{")) return isMarked || /^\{\s*["}]/.test(inner) ? "call" : "other";
-  const first = /^<([\w-]+)>/.exec(inner)?.[1] ?? "";
-  return [typesOf(first, tool), INPUT_FIELD.exec(first)].some(Boolean) ? "call" : "other";
+  return typesOf(/^<([\w-]+)>/.exec(inner)?.[1] ?? "", tool) === undefined ? "other" : "call";
 }
 
 function nameStart(text: string, tools: readonly ToolSchema[], isMarked: boolean): CallStart {

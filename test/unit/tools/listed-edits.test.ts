@@ -63,22 +63,8 @@ test("one edit in a list is a replacement, also of a part of a line", async () =
   expect(text("a.ts")).toContain("const b = 8;");
 });
 
-test.each<[string, readonly string[], string]>([
-  ["of different lines", ["a =", "c ="], "const a2 = 1;\nconst b = 2;\nconst c2 = 3;\n"],
-  ["of one line", ["const a", "a2 ="], "const a22 = 1;\nconst b = 2;\nconst c = 3;\n"],
-  [
-    "of the end of one line and the start of the next",
-    ["= 1;\nconst b", "c ="],
-    "const a = 1;\nconst b2 = 2;\nconst c2 = 3;\n",
-  ],
-])("several edits of parts %s are made", async (_, parts, after) => {
-  const edits = parts.map((part) => ({ old_string: part, new_string: part.replace(/\w(?=( =)?$)/, "$&2") }));
-  expect(await use({ path: "a.ts", edits })).toMatchObject({ ok: true });
-  expect(text("a.ts")).toBe(after);
-});
-
-test("several edits of which one part is at two places are refused, and nothing changes", async () => {
-  const edits = ["a =", "const"].map((part) => ({ old_string: part, new_string: "x" }));
+test("several edits of parts of lines are refused, and nothing changes", async () => {
+  const edits = ["a", "c"].map((name) => ({ old_string: `${name} =`, new_string: `${name}2 =` }));
   expect(await use({ path: "a.ts", edits })).toMatchObject({ ok: false });
   expect(text("a.ts")).toBe("const a = 1;\nconst b = 2;\nconst c = 3;\n");
 });
@@ -92,4 +78,23 @@ test.each([
   const diff = `${line}\n<<<<<<< SEARCH\n${search}\n=======\n${replace}\n>>>>>>> REPLACE\n`;
   expect(await use({ path: "./a.ts", diff })).toMatchObject({ ok: true });
   expect(text(name)).toContain(replace);
+});
+
+test.each([
+  ["the start of a line", "@@\n const a\n+  const z = 1;\n"],
+  ["the start of another line", "@@\n-const b\n+const y\n"],
+  ["a part of a word", "@@\n-cons\n+var\n"],
+  ["a part at the end of a file", "@@\n-const b\n+const y\n*** End of File\n"],
+])("a patch that has only %s is refused, and nothing changes", async (_, hunk) => {
+  expect(await use({ mode: "patch", patch: `*** Update File: a.ts\n${hunk}` })).toMatchObject({ ok: false });
+  expect(text("a.ts")).toBe("const a = 1;\nconst b = 2;\nconst c = 3;\n");
+});
+
+test.each([
+  ["adds one", { old: "const a", new: "const a\n" }],
+  ["takes one away", { old: "= 1;\n", new: "= 1; " }],
+])("a list with an edit of a part that %s line break is refused, and nothing changes", async (_, edit) => {
+  const edits = [edit, { old: "const c = 3;", new: "const c = 4;" }];
+  expect(await use({ path: "a.ts", edits })).toMatchObject({ ok: false });
+  expect(text("a.ts")).toBe("const a = 1;\nconst b = 2;\nconst c = 3;\n");
 });

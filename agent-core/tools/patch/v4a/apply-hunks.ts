@@ -6,7 +6,6 @@ import { equalWindows, findByFallbacks, type LineEdit } from "../find-by-fallbac
 import { fitLines, type Margins } from "../fit-lines.ts";
 import { type EndedLine, inMarksOf } from "../line-breaks.ts";
 import { nearestText } from "../nearest-text.ts";
-import { replaceExactly } from "../replace.ts";
 import { indentOf, TextLines } from "../text-lines.ts";
 import type { Hunk } from "./parse-patch.ts";
 
@@ -52,17 +51,7 @@ function placeInOrder(draft: Draft, hunk: Hunk): PlacedHunk {
     if (built.ok && built.how === undefined) return built;
   }
   const isDone = !placed.ok && placed.isMissing && isApplied(draft.file, hunk);
-  if (isDone) return { ok: true, draft, how: "is already applied" };
-  const text = !placed.ok && placed.isMissing ? withPart(changed(draft), hunk) : undefined;
-  if (text === undefined) return placed;
-  return { ok: true, draft: { file: new TextLines(text), changes: [] }, how: "was found within a line" };
-}
-
-/** The text with a hunk whose only place is a part of a line, as lists of edits have it. Undefined for one with an anchor. */
-function withPart(text: string, hunk: Hunk): string | undefined {
-  const [oldString, newString] = Object.values(editOf(new TextLines(text), hunk)).map((lines) => lines.join("\n"));
-  if (hunk.anchors.length > 0 || !oldString || newString === undefined) return undefined;
-  return replaceExactly(text, { oldString, newString, replaceAll: false });
+  return isDone ? { ok: true, draft, how: "is already applied" } : placed;
 }
 
 function placeHunk({ file, changes }: Draft, hunk: Hunk): PlacedHunk {

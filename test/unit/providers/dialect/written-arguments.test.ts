@@ -18,21 +18,20 @@ test.each([
   expect(callsOf([...begun, ...ended])).toEqual([["list", '{"name":"2","depth":2}']]);
 });
 
-const file = (depth: number): string => `<file>\n<depth>${depth}</depth>\n<range>1-5</range>\n</file>`;
 test.each([
-  ["one file", file(2), { depth: "2", range: "1-5" }],
-  [
-    "two files",
-    `${file(2)}\n${file(3)}`,
-    [
-      { depth: "2", range: "1-5" },
-      { depth: "3", range: "1-5" },
-    ],
-  ],
-])("a call with %s in Roo's elements within elements has them all", (_, files, read) => {
-  const parameters = { type: "object", properties: { depth: { type: "string" } } };
-  const parts = new WrittenParts({ tools: [{ name: "list", description: "", parameters }], allowsBareJson: true });
-  const begun = parts.take({ type: "text-delta", text: `I look.\n\n<list>\n<args>\n${files}\n</args>\n</list>` });
+  ["<text><h1>Hi</h1></text>", { text: "<h1>Hi</h1>" }],
+  ["<body><p>Hi</p><p>Two</p></body>", { body: "<p>Hi</p><p>Two</p>" }],
+  ["<parameter=text><b>1</b></parameter>", { text: "<b>1</b>" }],
+  ["<old_str><a>1</a></old_str><new_str><a>2</a></new_str>", { old_str: "<a>1</a>", new_str: "<a>2</a>" }],
+  ["<constructor>{}</constructor>", { constructor: {} }],
+])("the elements within %s stay text under another name of a parameter", (written, read) => {
+  const parameters = { type: "object", properties: { path: { type: "string" }, content: { type: "string" } } };
+  const parts = new WrittenParts({
+    tools: [{ name: "write_file", description: "", parameters }],
+    allowsBareJson: true,
+  });
+  const text = `<write_file><path>a.html</path>${written}</write_file>`;
+  const begun = parts.take({ type: "text-delta", text });
   const ended = parts.finish({ type: "finish", reason: "stop", usage: undefined });
-  expect(callsOf([...begun, ...ended])).toEqual([["list", JSON.stringify({ file: read })]]);
+  expect(callsOf([...begun, ...ended])).toEqual([["write_file", JSON.stringify({ path: "a.html", ...read })]]);
 });
