@@ -76,8 +76,9 @@ function prepareFitted(
   };
   const first = prepared(respelled(raw, tool));
   if (first.preparation.ok) return first;
-  const fitted = prepared(fitRefused(raw, tool.schema.parameters));
-  return fitted.preparation.ok ? fitted : prepared(raw);
+  const own = prepared(raw);
+  const fitted = own.preparation.ok ? own : prepared(fitRefused(raw, tool.schema.parameters));
+  return fitted.preparation.ok ? fitted : own;
 }
 
 type Target =

@@ -4,7 +4,7 @@
  */
 import { isRecord, jsonTarget, parseJson, parseRepairedJson } from "../platform/json.ts";
 import { withoutFence } from "./call-arguments.ts";
-import { isSameName, plainName, renamed } from "./parameter-names.ts";
+import { isSameName, isSynonym, plainName, renamed } from "./parameter-names.ts";
 import type { Tool } from "./tool.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
@@ -25,14 +25,16 @@ export function fitRefused(raw: unknown, schema: Schema): unknown {
   return new Fitting(schema).change(raw, schema, 0);
 }
 
-/** Arguments under the names of the schema, where other ones would be dropped in silence: by our own tools, and as another spelling by a server. */
+/** Arguments under the names of the schema, where exact other ones would be dropped in silence: by our own tools, and as another spelling by a server. */
 export function respelled(raw: unknown, { need, schema, ownForm }: Pick<Tool, "need" | "schema" | "ownForm">): unknown {
   const { properties } = schema.parameters;
   if (!isRecord(raw) || !isRecord(properties)) return raw;
   const known = Object.keys(properties);
   if (need === "foreign") return hasOtherSpelling(raw, schema.parameters) ? renamed(raw, known, [isSameName]) : raw;
   const isOfOtherForm = ownForm !== undefined && ownForm(raw) !== raw;
-  return isOfOtherForm || Object.keys(raw).every((name) => known.includes(name)) ? raw : renamed(raw, known);
+  return isOfOtherForm || Object.keys(raw).every((name) => known.includes(name))
+    ? raw
+    : renamed(raw, known, [isSameName, isSynonym]);
 }
 
 /** Fits by one schema, whose definitions its references name. */
@@ -252,8 +254,7 @@ function asText(value: unknown): string | undefined {
   return isRecord(value) || (Array.isArray(value) && value.some(isRecord)) ? JSON.stringify(value, null, 2) : undefined;
 }
 
-/** Also with signs between thousands. */
-const NUMBER = /^[+-]?(?:(?:[1-9]\d{0,2}(?:[,_]\d{3})+|\d+)\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
+const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 const YES = /^(?:true|yes|y|on|1)$/i;
 const NO = /^(?:false|no|n|off|0)$/i;
 
@@ -281,8 +282,7 @@ function isLossy(digits: string): boolean {
 }
 
 function numberIn(text: string): number | undefined {
-  const digits = text.replaceAll(/[,_]/g, "");
-  return NUMBER.test(text) && !isLossy(digits) ? Number(digits) : undefined;
+  return NUMBER.test(text) && !isLossy(text) ? Number(text) : undefined;
 }
 
 function objectIn(text: string): Fields | undefined {

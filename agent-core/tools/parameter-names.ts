@@ -20,9 +20,9 @@ const SYNONYMS: readonly (readonly string[])[] = [
   ["uri", "url", "link"],
   ["limit", "max_results", "count", "num_results", "head_limit"],
   ["offset", "start", "start_line", "skip"],
-  ["file_glob", "include", "include_pattern", "file_pattern", "file_type"],
+  ["file_glob", "glob", "include", "include_pattern", "file_pattern"],
+  ["background", "run_in_background", "is_background"],
   ["data", "input", "text", "chars", "keys"],
-  ["goal", "task", "prompt", "description", "instruction"],
 ];
 
 /** Fields under the names that the schema has. The first ones take precedence; a name that is there is kept. */
@@ -38,8 +38,9 @@ export function renamed(
       const taken = [...names.values()].includes(name);
       const alike = [...names].filter(([written, now]) => written === now && !known.includes(written));
       // `include_pattern` shares a word with `pattern`, and is another tool's `file_glob`.
-      const isOthers = (written: string) => known.some((other) => other !== name && isSynonym(written, other));
-      const isMeant = (written: string) => likeness(written, name) && (likeness === isSynonym || !isOthers(written));
+      const isOthers = (written: string) =>
+        wordsOf(written).length > 1 && known.some((other) => other !== name && isSynonym(written, other));
+      const isMeant = (written: string) => likeness(written, name) && (likeness !== sharesWord || !isOthers(written));
       const [match, second] = alike.filter(([written]) => isMeant(written));
       if (!taken && match !== undefined && second === undefined) names.set(match[0], name);
     }
@@ -78,7 +79,7 @@ function abbreviates(short: string, long: string): boolean {
   return rest.length === 0 && short[0] === long[0];
 }
 
-function isSynonym(written: string, name: string): boolean {
+export function isSynonym(written: string, name: string): boolean {
   const rows = SYNONYMS.filter(([first = ""]) => isSameName(name, first));
   return rows.flat().some((other) => isSameName(written, other));
 }

@@ -34,9 +34,11 @@ export const tool = defineTool({
 });
 
 /** Names of the first line, of the last one, and of both, in the tools of other agents. */
-const FIRST = /^(?:offset$|start|from|begin|(?:line|first)_?(?:start|line|from))/i;
-const LAST = /^(?:end|to_?line|to$|until|(?:line|last)_?(?:end|line|to)$)/i;
-const BOTH = /range$|^lines$/i;
+const FIRST = /^(?:offset|(?:line_?)?(?:start|from)|(?:start|from|first|begin)_?line(?:_?number)?(?:_one_indexed)?)$/i;
+const LAST = /^(?:(?:line_?)?(?:end|to)|(?:end|to|last)_?line(?:_?number)?(?:_one_indexed_inclusive)?)$/i;
+const BOTH = /^(?:(?:(?:view|lines?)_?)?range|lines)$/i;
+/** A flag for all lines, beside which Cursor's models write any numbers. */
+const WHOLE = "should_read_entire_file";
 
 /** Lines up to a last one, such as `endLine` or that of `view_range`. */
 function ownForm(raw: unknown): unknown {
@@ -46,7 +48,7 @@ function ownForm(raw: unknown): unknown {
     return (texts.join().match(/(?<!\d)-?\d+|\d+/g) ?? []).map(Number);
   };
   const [first = numbers(FIRST)[0] ?? 1, last = numbers(LAST)[0]] = numbers(BOTH);
-  if (last === undefined) return raw;
+  if (last === undefined || Object(raw)[WHOLE] === true) return raw;
   const others = fields.filter(([key]) => ![FIRST, LAST, BOTH].some((name) => name.test(key)));
   const limit = last >= first && { limit: Math.min(last - first + 1, MAX_LINES) };
   return { ...Object.fromEntries(others), offset: first, ...limit };

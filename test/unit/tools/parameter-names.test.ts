@@ -1,8 +1,16 @@
 import { describe, expect, test } from "vitest";
 import { resolveCall } from "../../../agent-core/agent/resolve-call.ts";
+import { tools as browser } from "../../../agent-core/tools/browser.ts";
+import { tool as cronjob } from "../../../agent-core/tools/cronjob.ts";
+import { tool as delegate } from "../../../agent-core/tools/delegate-task.ts";
+import { tool as executeCode } from "../../../agent-core/tools/execute-code.ts";
+import { tool as memory } from "../../../agent-core/tools/memory.ts";
+import { renamed } from "../../../agent-core/tools/parameter-names.ts";
+import { tool as patch } from "../../../agent-core/tools/patch.ts";
 import { tool as process } from "../../../agent-core/tools/process.ts";
 import { tool as readFile } from "../../../agent-core/tools/read-file.ts";
 import { tool as searchFiles } from "../../../agent-core/tools/search-files.ts";
+import { tool as sessionSearch } from "../../../agent-core/tools/session-search.ts";
 import { tool as terminal } from "../../../agent-core/tools/terminal.ts";
 import type { Tool } from "../../../agent-core/tools/tool.ts";
 
@@ -50,13 +58,70 @@ describe("a call with the optional parameters of another agent's tool", () => {
   });
 });
 
-test.each<[string, object, object]>([
+test.each<[string, object, object]>([["a plural with one item", { paths: ["a"] }, { path: "a" }]])(
+  "%s is read",
+  (_, written, meant) => {
+    expect(run(readFile, written)).toMatchObject(meant);
+  },
+);
+
+const typing = browser.find(({ name }) => name === "browser_type") ?? terminal;
+const edit = { path: "a", old_string: "a", new_string: "b" };
+test.each<[Tool, object, readonly object[]]>([
   [
-    "numbers with signs between thousands",
-    { path: "a", offset: "1,200", limit: "1_000" },
-    { offset: 1_200, limit: 1_000 },
+    terminal,
+    { command: "ls" },
+    [
+      { sandboxed: true },
+      ...[{ no_network: true }, { disable_network: true }, { block_network: true }],
+      ...[{ timeout_ms: 5_000 }, { timeout_minutes: 5 }, { no_background: true }, { old_workdir: "b" }],
+    ],
   ],
-  ["a plural with one item", { paths: ["a"] }, { path: "a" }],
-])("%s are read", (_, written, meant) => {
-  expect(run(readFile, written)).toMatchObject(meant);
+  [
+    searchFiles,
+    { pattern: "x" },
+    [{ exclude_path: "a" }, { ignore_paths: "a" }, { exclude_file_glob: "*.ts" }, { file_type: "ts" }],
+  ],
+  [patch, edit, [{ no_replace_all: true }, { replacements: 1 }]],
+  [
+    delegate,
+    { goal: "x" },
+    [
+      ...[{ exclude_toolsets: ["web"] }, { disabled_toolsets: ["web"] }],
+      ...[{ context_files: "a" }, { no_context: "a" }],
+    ],
+  ],
+  [delegate, { tasks: [{ goal: "x" }] }, [{ description: "y" }, { prompt: "y" }]],
+  [sessionSearch, { query: "x" }, [{ exclude_session_id: "1" }]],
+  [typing, { ref: "e1", text: "x" }, [{ no_submit: true }]],
+  [executeCode, { code: "1" }, [{ no_reset: true }]],
+  [cronjob, { action: "list" }, [{ fallback_model: "a:b" }]],
+  [
+    readFile,
+    { path: "a" },
+    [
+      ...[{ endpoint: "x9" }, { date_range: "2024-01" }],
+      { should_read_entire_file: true, start_line_one_indexed: 1, end_line_one_indexed_inclusive: 1 },
+    ],
+  ],
+])("a valid call of $name takes no parameter from a name that only shares a word with it", (tool, written, others) => {
+  for (const other of others) expect(run(tool, { ...written, ...other })).toEqual({ ...written, ...other });
+});
+
+test.each<[readonly string[], string, string]>([
+  [["path", "fileName"], "file_name", "fileName"],
+  [["limit", "maxResults"], "max_results", "maxResults"],
+  [["path", "targetFile"], "target_file", "targetFile"],
+  [["content", "newContent"], "new_content", "newContent"],
+  [["url", "uri"], "Uri", "uri"],
+  [["offset", "startLine"], "start_line", "startLine"],
+  [["data", "text"], "Text", "text"],
+  [["workdir", "workingDirectory"], "working_directory", "workingDirectory"],
+  [["goal", "description"], "Description", "description"],
+])("of %j, %s means the one that is spelt alike", (known, written, meant) => {
+  expect(renamed({ [written]: "x" }, known)).toEqual({ [meant]: "x" });
+});
+
+test("the text of a note to remove is its old text", () => {
+  expect(run(memory, { action: "remove", text: "x" })).toEqual({ action: "remove", old_text: "x" });
 });
