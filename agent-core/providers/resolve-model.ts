@@ -61,7 +61,7 @@ export function resolveModel(
   if (typeof mode !== "string") return mode;
   if (mode === "offline") return resolved(mode, { provider: offline.name, baseUrl: undefined }, offline.name);
   if (mode === editor.mode) return editorModel(asked.model ?? deployment.defaultModel);
-  const apiKey = plain((asked.apiKey ?? variable(environment, deployment.keyVariable))?.replace(COPIED, ""));
+  const apiKey = keyIn(asked.apiKey ?? variable(environment, deployment.keyVariable));
   const provider = deployment.name;
   if (baseUrl === undefined) return refused(`No address is set for ${provider}. Set HERMES_BASE_URL.`);
   if (URL.parse(baseUrl)?.protocol.startsWith("http") !== true)
@@ -83,9 +83,19 @@ export function resolveModel(
   );
 }
 
-/** Words before a key in a header, a file of variables, a shell or JSON. */
-const COPIED =
-  /^.*(?:\bbearer\s|\b[\w-]*(?:key|token|secret)["']?\s*[:=](?=.*\w)|\b[A-Z]\w*=(?=.*\w)|\bsetx\s+\w+\s)\s*/i;
+/** Whole texts around a key: two headers, a variable in a file or a shell, a command of Windows, a field of JSON. */
+const COPIED = [
+  /^(?:authorization:\s*)?bearer\s+(.*)$/is,
+  /^[\w-]*(?:key|token):\s+(.*)$/is,
+  /^(?:export\s+|set\s+|\$env:)?(?:[A-Z][A-Z_\d]*|[a-z_\d]+_key)\s*=\s*(?=["'\w])(.*)$/s,
+  /^setx\s+\w+\s+(.*?)(?:\s+\/m)?$/is,
+  /^[{\s]*"\w*(?:key|token|secret)"\s*:\s*"([^"]*)"[\s,}]*$/i,
+];
+
+function keyIn(copied: string | undefined): string | undefined {
+  const text = copied?.trim() ?? "";
+  return plain(COPIED.flatMap((form) => form.exec(text)?.[1] ?? [])[0] ?? copied);
+}
 
 /** The text without blanks, characters without a glyph, quotes and brackets, which come along when a key or an address is copied; its dashes plain. */
 function plain(text: string | undefined): string | undefined {

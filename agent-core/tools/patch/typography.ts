@@ -11,6 +11,8 @@ const QUOTES: readonly (readonly [RegExp, string])[] = [
   [/[\u2018\u2019\u201a\u201b\u2032\u00b4]/g, "'"],
   [/[\u201c\u201d\u201e\u201f\u2033]/g, '"'],
 ];
+const withPlainQuotes = (text: string): string =>
+  QUOTES.reduce((changed, [from, to]) => changed.replace(from, to), text);
 /** Typographic characters that models write for plain ones, or the reverse. */
 const PLAIN: readonly (readonly [RegExp, string])[] = [
   ...QUOTES,
@@ -22,14 +24,15 @@ const PLAIN: readonly (readonly [RegExp, string])[] = [
 
 export function plain(text: string): string {
   if (isAscii(text)) return text;
-  return PLAIN.reduce((changed, [from, to]) => changed.replace(from, to), text).normalize("NFKC");
+  // Compatibility makes two characters of some quotes, and typographic ones of others.
+  const compatible = withPlainQuotes(text).normalize("NFKC");
+  return PLAIN.reduce((changed, [from, to]) => changed.replace(from, to), compatible);
 }
 
 /** Makes the quotes of new lines plain where the model curls those of a file that has plain ones. */
 export function quotesOf(present: readonly string[], wanted: readonly string[]): (text: string) => string {
-  const inPlain = (text: string): string => QUOTES.reduce((changed, [from, to]) => changed.replace(from, to), text);
-  const isCurled = (line: string): boolean => inPlain(line) !== line;
-  return wanted.some(isCurled) && !present.some(isCurled) ? inPlain : (text) => text;
+  const isCurled = (line: string): boolean => withPlainQuotes(line) !== line;
+  return wanted.some(isCurled) && !present.some(isCurled) ? withPlainQuotes : (text) => text;
 }
 
 /** Code points of invisible characters, such as `U+200B`, in order. */

@@ -350,7 +350,18 @@ test.each([
   "set OPENAI_API_KEY=sk-123",
   "setx OPENAI_API_KEY sk-123",
   "sk\u2011123",
+  'setx X "sk-123" /M',
+  '{"apiKey":"sk-123"}',
+  "api_key=sk-123",
 ])("the key in %j counts alone", (apiKey) => {
   const found = resolveModel({ baseUrl: "https://api.example.org/v1", model: "m", apiKey }, {});
   expect(found.ok && found.model.endpoint.apiKey).toBe("sk-123");
+});
+
+test.each([
+  ...["sk-abc=def", "sk-or-v1-a=b=c", "eyJab.eyJ=.sig=a", "AKIA:secret/abc+def=ghi", "my-token:abc123"],
+  ...["secret:deadbeef", "id123:secret:abc", "AbCd12==", "ABCD==", "token=", "sk-1#my-key:prod"],
+])("the key %s counts whole", (apiKey) => {
+  const found = resolveModel({ baseUrl: "https://api.example.org/v1", model: "m", apiKey }, {});
+  expect(found.ok && found.model.endpoint.apiKey).toBe(apiKey);
 });

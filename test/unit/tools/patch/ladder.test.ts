@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { replaceText } from "../../../../agent-core/tools/patch/replace.ts";
+import { plain } from "../../../../agent-core/tools/patch/typography.ts";
 
 const replace = (text: string, oldString: string, newString: string, replaceAll = false) =>
   replaceText(text, { oldString, newString, replaceAll });
@@ -250,3 +251,9 @@ function seeded(seed: number): () => number {
     return ((value ^ (value >>> 14)) >>> 0) / 4_294_967_296;
   };
 }
+
+test.each([
+  ["a \ufe58 b \ufe31 c \ufe32", "a - b - c -"],
+  ["x\u2034", "x'''"],
+  ["it\u00b4s 5\u2033", "it's 5\""],
+])("%j reads like %s", (written, meant) => expect(plain(written)).toBe(meant));
