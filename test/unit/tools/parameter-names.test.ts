@@ -118,7 +118,7 @@ test.each<[readonly string[], string, string]>([
   [["data", "text"], "Text", "text"],
   [["workdir", "workingDirectory"], "working_directory", "workingDirectory"],
   [["goal", "description"], "Description", "description"],
-])("of %j, %s means the one that is spelt alike", (known, written, meant) => {
+])("a parameter out of %j is meant by %s when it is spelt alike", (known, written, meant) => {
   expect(renamed({ [written]: "x" }, known)).toEqual({ [meant]: "x" });
 });
 
