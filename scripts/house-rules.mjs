@@ -39,10 +39,10 @@ const NO_SUBJECT = [
 const CAPS = [
   {
     rooms: "agent-core (without serve), extension and webview",
-    lines: 115_000,
+    lines: 114_500,
     of: /^(agent-core\/(?!serve\/)|extension\/|webview\/)/,
   },
-  { rooms: "all rooms", lines: 131_000, of: /^(?!scripts\/)/ },
+  { rooms: "all rooms", lines: 130_500, of: /^(?!scripts\/)/ },
 ];
 
 const texts = textsOf("agent-core", "cli", "gateway", "batch", "extension", "webview", "scripts");

@@ -21,7 +21,7 @@ const needs = "a session: an id, last, or words of a title; hermes sessions list
 const options = {
   cwd: CWD,
   all: { kind: "flag", verbs: ["list", "search"], summary: "of all folders; default: of DIR" },
-  limit: { kind: "number", value: "N", default: 20, verbs: ["list", "search"], summary: "number of lines" },
+  limit: { kind: "number", value: "N", default: 20, min: 1, verbs: ["list", "search"], summary: "number of lines" },
   json: { kind: "flag", verbs: ["list", "search"], summary: "print one JSON object a line" },
   format: {
     kind: "text",
