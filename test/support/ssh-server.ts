@@ -23,12 +23,13 @@ export async function startSshServer(loginShell?: string): Promise<SshServer> {
     execFileSync(find("ssh-keygen"), ["-q", "-t", "ed25519", "-N", "", "-f", at(name)]);
   }
   execFileSync("cp", [at("user.pub"), at("authorized")]);
+  mkdirSync(at("home")); // bash reads the start file of the home, which may do anything, and wait for a minute
   const port = await freePort();
   const force = loginShell === undefined ? "" : `ForceCommand ${loginShell} -c "$SSH_ORIGINAL_COMMAND"\n`;
   writeFileSync(
     at("sshd_config"),
     `Port ${port}\nListenAddress 127.0.0.1\nHostKey ${at("host")}\nAuthorizedKeysFile ${at("authorized")}\n` +
-      `PidFile none\nSetEnv TMPDIR=${tmpdir()}\nUsePAM no\nStrictModes no\nPasswordAuthentication no\nPermitRootLogin prohibit-password\n${force}`,
+      `PidFile none\nSetEnv TMPDIR=${tmpdir()} HOME=${at("home")}\nUsePAM no\nStrictModes no\nPasswordAuthentication no\nPermitRootLogin prohibit-password\n${force}`,
   );
   const [type, hostKey] = execFileSync("cat", [at("host.pub")], { encoding: "utf8" }).split(" ");
   writeFileSync(at("known"), `[127.0.0.1]:${port} ${type} ${hostKey}\n`);
