@@ -74,11 +74,10 @@ function prepareFitted(
     const input = tool.need === "foreign" ? value : withMeantPaths(value, services);
     return { input, preparation: tool.prepare(input, services.cwd, services.shell) };
   };
-  const first = prepared(respelled(raw, tool));
+  const first = prepared(tool.need === "foreign" ? respelled(raw, tool.schema.parameters) : raw);
   if (first.preparation.ok) return first;
-  const own = prepared(raw);
-  const fitted = own.preparation.ok ? own : prepared(fitRefused(raw, tool.schema.parameters));
-  return fitted.preparation.ok ? fitted : own;
+  const fitted = prepared(fitRefused(raw, tool.schema.parameters));
+  return fitted.preparation.ok ? fitted : first;
 }
 
 type Target =

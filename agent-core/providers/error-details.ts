@@ -1,6 +1,5 @@
 /** Reads the facts from an error of any library. */
 import * as z from "zod";
-import { isRecord } from "../platform/json.ts";
 
 export type ErrorDetails = RetryHint & {
   /** HTTP status, also from an error code within a stream. */
@@ -36,6 +35,9 @@ const bodySchema = z.object({
 /** Longest JSON that is quoted for a body without a text. Characters. */
 const QUOTED_CHARS = 500;
 
+const fields = (value: unknown): Readonly<Record<string, unknown>> | undefined =>
+  typeof value === "object" && value !== null ? { ...value } : undefined;
+
 /**
  * The error object in the body of a response. Servers wrap it in `error`, `errors` or an array, or send only a text:
  * as the body, `error`, `detail`, `message` or `msg`. FastAPI and Mistral send a list of `loc` and `msg`.
@@ -43,12 +45,12 @@ const QUOTED_CHARS = 500;
 function errorObjectIn(body: unknown): unknown {
   if (typeof body === "string") return { message: body };
   if (Array.isArray(body)) return errorObjectIn(body[0]);
-  if (!isRecord(body)) return undefined;
-  const places = ["error", "errors", "Response", "Error"].map((name) => body[name]);
-  const inner = places.find((value) => isRecord(value) || Array.isArray(value));
-  return inner === undefined
-    ? { ...body, message: textIn(body) ?? JSON.stringify(body).slice(0, QUOTED_CHARS) }
-    : errorObjectIn(inner);
+  const object = fields(body);
+  if (object === undefined) return undefined;
+  const inner = ["error", "errors", "Response", "Error"].map((name) => object[name]).find((value) => fields(value));
+  if (inner !== undefined) return errorObjectIn(inner);
+  const message = textIn(object) ?? JSON.stringify(object).slice(0, QUOTED_CHARS);
+  return { ...object, message };
 }
 
 function textIn(object: Readonly<Record<string, unknown>>): string | undefined {
@@ -62,10 +64,11 @@ function textOf(value: unknown): string | undefined {
     const lines = value.map(textOf).filter((line) => line !== undefined);
     return lines.length === 0 ? undefined : lines.join("\n");
   }
-  if (!isRecord(value)) return undefined;
-  const { loc } = value;
+  const object = fields(value);
+  if (object === undefined) return undefined;
+  const { loc } = object;
   const place = Array.isArray(loc) ? loc.filter((part) => part !== "body").join(".") : "";
-  const text = textIn(value);
+  const text = textIn(object);
   return text === undefined || place === "" ? text : `${place}: ${text}`;
 }
 
@@ -118,9 +121,7 @@ export function readErrorDetails(error: unknown, now: number): ErrorDetails {
   if (body !== undefined) codes.push(FROM_PROVIDER);
   const words = chain.map(({ message }) => message);
   const status = statusOf(first);
-  const said = [...words, body?.message, body?.metadata?.raw].filter(Boolean).join("\n") || String(error);
-  // The words of an address are none of the error.
-  const text = said.replaceAll(/https?:\/\/[\w./?#&=%~:@+-]+/g, "");
+  const text = [...words, body?.message, body?.metadata?.raw].filter(Boolean).join("\n") || String(error);
   return {
     status,
     codes: codes.filter((code) => code !== undefined && code !== null && code !== "").join(" "),

@@ -61,7 +61,7 @@ export function resolveModel(
   if (typeof mode !== "string") return mode;
   if (mode === "offline") return resolved(mode, { provider: offline.name, baseUrl: undefined }, offline.name);
   if (mode === editor.mode) return editorModel(asked.model ?? deployment.defaultModel);
-  const apiKey = keyIn(asked.apiKey ?? variable(environment, deployment.keyVariable));
+  const apiKey = plain((asked.apiKey ?? variable(environment, deployment.keyVariable))?.replace(COPIED, ""));
   const provider = deployment.name;
   if (baseUrl === undefined) return refused(`No address is set for ${provider}. Set HERMES_BASE_URL.`);
   if (URL.parse(baseUrl)?.protocol.startsWith("http") !== true)
@@ -83,29 +83,17 @@ export function resolveModel(
   );
 }
 
-/** Whole texts around a key: two headers, a variable in a file or a shell, a command of Windows, a field of JSON. */
-const COPIED = [
-  /^(?:authorization:\s*)?bearer\s+(.*)$/is,
-  /^[\w-]*(?:key|token):\s+(.*)$/is,
-  /^(?:export\s+|set\s+|\$env:)?(?:[A-Z][A-Z_\d]*|[a-z_\d]+_key)\s*=\s*(?=["'\w])(.*)$/s,
-  /^setx\s+\w+\s+(.*?)(?:\s+\/m)?$/is,
-  /^[{\s]*"\w*(?:key|token|secret)"\s*:\s*"([^"]*)"[\s,}]*$/i,
-];
+/** Words before a key in a header or a file of variables. */
+const COPIED = /^\s*(?:authorization:\s*)?bearer\s+|^\s*(?:export\s+)?[A-Z][A-Z_\d]*=/i;
 
-function keyIn(copied: string | undefined): string | undefined {
-  const text = copied?.trim() ?? "";
-  return plain(COPIED.flatMap((form) => form.exec(text)?.[1] ?? [])[0] ?? copied);
-}
-
-/** The text without blanks, characters without a glyph, quotes and brackets, which come along when a key or an address is copied; its dashes plain. */
+/** The text without blanks, characters without a glyph, quotes and brackets, which come along when a key or an address is copied. */
 function plain(text: string | undefined): string | undefined {
-  const seen = text?.replaceAll(/[\s\p{Cf}]/gu, "").replaceAll(/\p{Pd}/gu, "-");
-  return seen?.replaceAll(/^["'`“”‘’<]+|["'`“”‘’>,;，；。]+$/gu, "");
+  return text?.replaceAll(/[\s\p{Cf}]/gu, "").replaceAll(/^["'`“”‘’<]+|["'`“”‘’>,;]+$/gu, "");
 }
 
 /** A path of an API, which follows its base URL. `api`: Ollama's own. */
 const API_PATH =
-  /\/+(?:(?:chat\/)?completions?|messages|responses|models|api\/(?:chat|generate|tags)|(?<=\/v\d+\/+)(?:chat|embeddings))\/*$/;
+  /\/+(?:(?:chat\/)?completions|messages|responses|models|api\/(?:chat|generate|tags)|(?<=\/v\d+\/+)(?:chat|embeddings))\/*$/;
 /** The base URL of an address that lacks its scheme, doubles a part, or goes on to one path of the API. */
 function cleanAddress(written: string | undefined): string | undefined {
   const [, scheme, rest = ""] = /^(?:(https?):\/*)?(.*)$/i.exec(plain(written) ?? "") ?? [];

@@ -4,8 +4,6 @@
  */
 import { isRecord, jsonTarget, parseJson, parseRepairedJson } from "../platform/json.ts";
 import { withoutFence } from "./call-arguments.ts";
-import { isSameName, isSynonym, plainName, renamed } from "./parameter-names.ts";
-import type { Tool } from "./tool.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
 type Fields = Readonly<Record<string, unknown>>;
@@ -25,16 +23,11 @@ export function fitRefused(raw: unknown, schema: Schema): unknown {
   return new Fitting(schema).change(raw, schema, 0);
 }
 
-/** Arguments under the names of the schema, where exact other ones would be dropped in silence: by our own tools, and as another spelling by a server. */
-export function respelled(raw: unknown, { need, schema, ownForm }: Pick<Tool, "need" | "schema" | "ownForm">): unknown {
-  const { properties } = schema.parameters;
-  if (!isRecord(raw) || !isRecord(properties)) return raw;
-  const known = Object.keys(properties);
-  if (need === "foreign") return hasOtherSpelling(raw, schema.parameters) ? renamed(raw, known, [isSameName]) : raw;
-  const isOfOtherForm = ownForm !== undefined && ownForm(raw) !== raw;
-  return isOfOtherForm || Object.keys(raw).every((name) => known.includes(name))
-    ? raw
-    : renamed(raw, known, [isSameName, isSynonym]);
+/** Arguments under the names of the schema, where its server would take another spelling of them in silence. */
+export function respelled(raw: unknown, schema: Schema): unknown {
+  const { properties } = schema;
+  if (!isRecord(raw) || !isRecord(properties) || !hasOtherSpelling(raw, schema)) return raw;
+  return renamed(raw, Object.keys(properties), [isSameName]);
 }
 
 /** Fits by one schema, whose definitions its references name. */
@@ -255,8 +248,8 @@ function asText(value: unknown): string | undefined {
 }
 
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
-const YES = /^(?:true|yes|y|on|1)$/i;
-const NO = /^(?:false|no|n|off|0)$/i;
+const YES = /^(?:true|yes|on|1)$/i;
+const NO = /^(?:false|no|off|0)$/i;
 
 function fromText(text: string, type: string): unknown {
   switch (type) {
@@ -317,7 +310,7 @@ function isMember(value: unknown, schema: Schema): boolean {
 /** The one member of an `enum` that reads like the value. */
 function asMember(value: unknown, schema: Schema): unknown {
   if (isMember(value, schema)) return value;
-  const alike = membersOf(schema)?.filter((member) => plainName(String(member)) === plainName(String(value))) ?? [];
+  const alike = membersOf(schema)?.filter((member) => plain(String(member)) === plain(String(value))) ?? [];
   return alike.length === 1 ? alike[0] : value;
 }
 
@@ -343,4 +336,77 @@ function wrapped(value: Fields, properties: Fields): Fields | undefined {
   const inner = typeof entry[1] === "string" ? parseJson(entry[1]) : entry[1];
   const [only, ...further] = listOf(inner);
   return further.length > 0 ? undefined : [inner, only].find(isRecord);
+}
+
+/**
+ * Other names of one parameter, as the tools of other agents have them: Claude Code, Codex, Cline, Gemini CLI, Copilot.
+ * Names that share a word, or abbreviate it, need no row.
+ */
+const SYNONYMS: readonly (readonly string[])[] = [
+  ["path", "file", "filename", "uri", "target", "folder", "directory"],
+  ["content", "text", "contents", "code", "body", "data", "new_content"],
+  ["command", "script", "code", "shell", "input"],
+  ["pattern", "query", "regex", "search", "expression"],
+  ["query", "q", "search", "question", "input"],
+  ["question", "prompt", "message", "query", "text"],
+  ["old_string", "search", "find", "original", "before"],
+  ["new_string", "replace", "replacement", "updated", "after"],
+  ["workdir", "cwd", "directory", "folder"],
+  ["url", "uri", "link", "href"],
+  ["uri", "url", "link"],
+  ["limit", "max_results", "count", "num_results", "head_limit"],
+  ["offset", "start", "start_line", "skip"],
+];
+
+/** Fields under the names that the schema has. The first ones take precedence; a name that is there is kept. */
+function renamed(value: Fields, known: readonly string[], likenesses = [isSameName, sharesWord, isSynonym]): Fields {
+  const names = new Map(Object.keys(value).map((name) => [name, name]));
+  const wanted = known.filter((name) => !names.has(name));
+  for (const likeness of likenesses) {
+    for (const name of wanted) {
+      const taken = [...names.values()].includes(name);
+      const alike = [...names].filter(([written, now]) => written === now && !known.includes(written));
+      const [match, second] = alike.filter(([written]) => likeness(written, name));
+      if (!taken && match !== undefined && second === undefined) names.set(match[0], name);
+    }
+  }
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [names.get(name) ?? name, field]));
+}
+
+/** `filePath` → `filepath`. */
+function plain(name: string): string {
+  return name.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, "");
+}
+
+function isSameName(written: string, name: string): boolean {
+  return plain(written) === plain(name);
+}
+
+function wordsOf(name: string): readonly string[] {
+  return name
+    .replaceAll(/([a-z\d])([A-Z])/g, "$1_$2")
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}]+/u);
+}
+
+/** True when all words of one name are in the other: `file_path` and `path`, `old_str` and `old_string`. */
+function sharesWord(written: string, name: string): boolean {
+  const [fewer, more] = [wordsOf(written), wordsOf(name)].toSorted((first, second) => first.length - second.length);
+  return fewer?.every((word) => more?.some((other) => abbreviates(word, other) || abbreviates(other, word))) ?? false;
+}
+
+/** `cmd` for `command`, `str` for `string`, `path` in `filepath`. */
+function abbreviates(short: string, long: string): boolean {
+  if (short === long) return true;
+  if (short.length < 3 || short.length >= long.length) return false;
+  if (long.endsWith(short)) return true;
+  const rest = [...long].reduce((left, letter) => (left[0] === letter ? left.slice(1) : left), [...short]);
+  return rest.length === 0 && short[0] === long[0];
+}
+
+function isSynonym(written: string, name: string): boolean {
+  return SYNONYMS.some(([first = "", ...others]) => {
+    const isFirst = isSameName(name, first);
+    return isFirst && others.some((other) => isSameName(written, other));
+  });
 }

@@ -26,33 +26,11 @@ export const tool = defineTool({
   largeOutput: true,
   description: "Read a text file, with unsaved changes in the editor. Returns lines as NUMBER|TEXT.",
   input,
-  ownForm,
   title: ({ path, offset }) => shortTitle(offset > 1 ? `Read ${path} from line ${offset}` : `Read ${path}`),
   locations: ({ path, offset }, cwd) => [{ path: absolutePath(path, cwd), line: offset }],
   effect: ({ path }, cwd) => ({ kind: "read", paths: [absolutePath(path, cwd)] }),
   run,
 });
-
-/** Names of the first line, of the last one, and of both, in the tools of other agents. */
-const FIRST = /^(?:offset|(?:line_?)?(?:start|from)|(?:start|from|first|begin)_?line(?:_?number)?(?:_one_indexed)?)$/i;
-const LAST = /^(?:(?:line_?)?(?:end|to)|(?:end|to|last)_?line(?:_?number)?(?:_one_indexed_inclusive)?)$/i;
-const BOTH = /^(?:(?:(?:view|lines?)_?)?range|lines)$/i;
-/** A flag for all lines, beside which Cursor's models write any numbers. */
-const WHOLE = "should_read_entire_file";
-
-/** Lines up to a last one, such as `endLine` or that of `view_range`. */
-function ownForm(raw: unknown): unknown {
-  const fields = Object.entries(Object(raw));
-  const numbers = (name: RegExp): readonly number[] => {
-    const texts = fields.flatMap(([key, value]) => (name.test(key) ? JSON.stringify(value) : []));
-    return (texts.join().match(/(?<!\d)-?\d+|\d+/g) ?? []).map(Number);
-  };
-  const [first = numbers(FIRST)[0] ?? 1, last = numbers(LAST)[0]] = numbers(BOTH);
-  if (last === undefined || Object(raw)[WHOLE] === true) return raw;
-  const others = fields.filter(([key]) => ![FIRST, LAST, BOTH].some((name) => name.test(key)));
-  const limit = last >= first && { limit: Math.min(last - first + 1, MAX_LINES) };
-  return { ...Object.fromEntries(others), offset: first, ...limit };
-}
 
 async function run({ path, offset, limit }: Input, context: ToolContext): Promise<ToolResult> {
   const { host, cwd, signal, files } = context;

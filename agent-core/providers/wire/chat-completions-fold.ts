@@ -220,12 +220,12 @@ type End = "refusal" | "failure" | "length" | "calls" | "whole" | "unknown";
  * Bedrock, watsonx, Zhipu, DeepSeek, TGI, vLLM, and gateways before them.
  */
 const ENDS: readonly (readonly [RegExp, End])[] = [
+  [/^(?:tool_calls?|function_call|tool_use)\b/, "calls"],
+  [/^(?:stop|stop_sequence|eos|eos_token|end|end_turn|completed?|done|finish|finished)\b/, "whole"],
   [/filter|safety|toxic|guardrail|blocklist|prohibited|recitation|sensitive|spii|refus|model_armor/, "refusal"],
   [/error|fail|malformed|unexpected|missing|insufficient|abort|cancel|timeout|overload|^other\b/, "failure"],
   [/rate_limit|usage|quota|budget|credit|deadline/, "failure"],
   [/length|max_(?:\w+_)?tokens|(?:token|context|window|output|time)s?_(?:limit|exceeded)/, "length"],
-  [/^(?:tool_calls?|function_call|tool_use)\b/, "calls"],
-  [/^(?:stop|stop_sequence|eos|eos_token|end|end_turn|completed?|done|finish|finished)\b/, "whole"],
 ];
 
 /** Gateways write `FINISH_REASON_STOP` and `content_filter: PROHIBITED_CONTENT`. */

@@ -294,11 +294,6 @@ describe("a refusal of a parameter", () => {
     ["vLLM", "parallel_tool_calls is not supported with grammar", "parallel_tool_calls"],
     ["llama.cpp", "temperature is not supported when grammar is used", "temperature"],
     ["a small server", "response_format of type json schema is not supported", "response_format"],
-    [
-      "LiteLLM before Anthropic",
-      "`max_tokens` must be greater than `thinking.budget_tokens`. See https://x.com/extended-thinking#max-tokens-and-context-window-size",
-      "max_tokens",
-    ],
   ])("by %s names it in words of its own: %s", (_, words, parameter) => {
     expect(faultOf(apiError(400, { message: words }))).toMatchObject({ kind: "unsupported-parameter", parameter });
   });

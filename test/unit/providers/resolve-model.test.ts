@@ -329,8 +329,6 @@ test.each([
   ["https://api.example.org/v1/chat", "https://api.example.org/v1"],
   ["https://api.example.org/v1/chat/completions?a=b?c&d=e", "https://api.example.org/v1?a=b?c&d=e"],
   ["[::1]:8080/v1", "http://[::1]:8080/v1"],
-  ["http://127.0.0.1:8080/completion", "http://127.0.0.1:8080"],
-  ["https://api.example.org/v1/chat/completions，", "https://api.example.org/v1"],
 ])("the address %j counts as %s", (baseUrl, expected) => {
   const found = resolveModel({ baseUrl, model: "m", apiKey: "\ufeffsk-1\u200b23 \n" }, {});
   expect(found.ok && found.model.endpoint).toMatchObject({ baseUrl: expected, apiKey: "sk-123" });
@@ -344,24 +342,7 @@ test.each([
   "'sk-123'",
   "export API_KEY=sk-123",
   'API_KEY="sk-123"',
-  "x-api-key: sk-123",
-  '"apiKey": "sk-123",',
-  '$env:OPENAI_API_KEY="sk-123"',
-  "set OPENAI_API_KEY=sk-123",
-  "setx OPENAI_API_KEY sk-123",
-  "sk\u2011123",
-  'setx X "sk-123" /M',
-  '{"apiKey":"sk-123"}',
-  "api_key=sk-123",
 ])("the key in %j counts alone", (apiKey) => {
   const found = resolveModel({ baseUrl: "https://api.example.org/v1", model: "m", apiKey }, {});
   expect(found.ok && found.model.endpoint.apiKey).toBe("sk-123");
-});
-
-test.each([
-  ...["sk-abc=def", "sk-or-v1-a=b=c", "eyJab.eyJ=.sig=a", "AKIA:secret/abc+def=ghi", "my-token:abc123"],
-  ...["secret:deadbeef", "id123:secret:abc", "AbCd12==", "ABCD==", "token=", "sk-1#my-key:prod"],
-])("the key %s counts whole", (apiKey) => {
-  const found = resolveModel({ baseUrl: "https://api.example.org/v1", model: "m", apiKey }, {});
-  expect(found.ok && found.model.endpoint.apiKey).toBe(apiKey);
 });

@@ -328,12 +328,6 @@ test.each<[string, object, unknown, unknown]>([
   ],
   ["a list of such numbers", list(text), { a: "[1174361234567890123]" }, { a: ["1174361234567890123"] }],
   ["numbers with commas between", list(integer), { a: "1271, 2106" }, { a: [1_271, 2_106] }],
-  [
-    "a pair of numbers that could be one with a sign between thousands",
-    closed({ n: { type: ["integer", "array"] } }),
-    { n: "100,200" },
-    { n: [100, 200] },
-  ],
   ["a list that was encoded twice", list(text), { a: '"[\\"x\\"]"' }, { a: ["x"] }],
   ["JSON in a fence", closed({ f: closed({ a: text }) }), { f: '```json\n{"a":"x"}\n```' }, { f: { a: "x" } }],
   ["an empty text below its least length", closed({ u: { type: "string", minLength: 1 } }), { u: "" }, {}],
@@ -356,7 +350,6 @@ test.each<[string, object, unknown]>([
   ["null among parameters", list({ type: ["string", "number"] }), { a: ["a", null, 3] }],
   ["two calls in one", call, { files: [1, 2].map((each) => ({ path: `${each}`, content: "" })) }],
   ["a number with lost digits", closed({ n: { type: "number" } }), { n: "1174361234567890123" }],
-  ["a German number", closed({ n: { type: "number" } }), { n: "1,500" }],
   ["an empty text in a format", closed({ due: { type: "string", format: "date" } }), { due: "" }],
 ])("no value is invented or lost: %s", (_, schema, written) => {
   expect(fitRefused(written, schema as Record<string, unknown>)).toEqual(written);
@@ -365,12 +358,9 @@ test.each<[string, object, unknown]>([
 test("another spelling that a server takes in silence is cured, and no value is changed", () => {
   const schema = closed({ due_date: text, limit: integer });
   const written = { dueDate: "", limit: "3", other: null };
-  const foreign = (parameters: Record<string, unknown>) =>
-    ({ need: "foreign", schema: { name: "t", description: "", parameters } }) as const;
-  expect(respelled(written, foreign(schema))).toEqual({ due_date: "", limit: "3", other: null });
-  for (const kept of [{ due_date: "", dueDate: "x" }, { url: "x" }, "x"])
-    expect(respelled(kept, foreign(schema))).toBe(kept);
-  expect(respelled(written, foreign({ ...schema, additionalProperties: true }))).toBe(written);
+  expect(respelled(written, schema)).toEqual({ due_date: "", limit: "3", other: null });
+  for (const kept of [{ due_date: "", dueDate: "x" }, { url: "x" }, "x"]) expect(respelled(kept, schema)).toBe(kept);
+  expect(respelled(written, { ...schema, additionalProperties: true })).toBe(written);
 });
 
 const texts = { type: "array", items: { type: "string" } };

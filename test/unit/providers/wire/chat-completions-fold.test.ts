@@ -328,7 +328,6 @@ describe("the reason of the end", () => {
     "OTHER",
     "USER_CANCEL",
     "insufficient_system_resource",
-    "rate_limit",
     "rate_limited",
     "usage_limit_reached",
     "quota_exceeded",
@@ -337,6 +336,13 @@ describe("the reason of the end", () => {
   ])("%s is a fault, since the answer is half", (reason) => {
     expect(() => ended(reason)).toThrow(/stopped in the middle|ran out/);
   });
+
+  test.each(["stop; max_tokens=100", "stop: </error>", "eos: length 20", "end_turn/refusal"])(
+    "the first word of %s says that the answer is whole",
+    (reason) => {
+      expect(ended(reason)).toMatchObject([{ type: "text-delta" }, { type: "finish", reason: "stop" }]);
+    },
+  );
 
   test.each(["pad", "repetition_detected", "LANGUAGE", "IMAGE_OTHER", "unspecified"])(
     "%s is unknown, and a line says so",
