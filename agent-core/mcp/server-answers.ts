@@ -98,7 +98,8 @@ const identity = z.object({
 });
 
 function nameOf(item: unknown): string {
-  return identity.safeParse(item).data?.name?.slice(0, 100) ?? "an item without a name";
+  const named = z.object({ name: z.string() }).safeParse(item);
+  return named.success ? named.data.name.slice(0, 100) : "an item without a name";
 }
 
 type Request = Parameters<typeof readList>[2];
