@@ -31,6 +31,7 @@ export class TerminalProgram {
   readonly #screen: InstanceType<typeof headless.Terminal>;
   /** All bytes that the program wrote. */
   written = "";
+  /** Exit code, once the screen shows all that the program wrote. */
   readonly exited: Promise<number>;
   #drawn: Promise<void> = Promise.resolve();
 
@@ -48,7 +49,11 @@ export class TerminalProgram {
       this.#drawn = new Promise((resolve) => this.#screen.write(data, resolve));
     });
     this.#screen.onData((answer) => this.#pty.write(answer));
-    this.exited = new Promise((resolve) => this.#pty.onExit(({ exitCode }) => resolve(exitCode)));
+    const ended = new Promise<number>((resolve) => this.#pty.onExit(({ exitCode }) => resolve(exitCode)));
+    this.exited = ended.then(async (exitCode) => {
+      await this.#drawn;
+      return exitCode;
+    });
   }
 
   /** Settles with the next bytes that the program writes. */
@@ -151,7 +156,7 @@ export class TerminalProgram {
         throw new Error(
           `The terminal does not show ${String(expected)}:\n${this.lines.slice(-SHOWN_LINES).join("\n")}`,
         );
-      await Promise.race([this.#next(), this.exited.then(() => this.#drawn)]);
+      await Promise.race([this.#next(), this.exited]);
     }
   }
 
