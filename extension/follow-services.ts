@@ -2,7 +2,7 @@
 import * as vscode from "vscode";
 import { messageOf } from "../agent-core/platform/errors.ts";
 import { fileMethods } from "../agent-core/protocol/files.ts";
-import { call, notify } from "../agent-core/protocol/method.ts";
+import { call, notify, type Peer } from "../agent-core/protocol/method.ts";
 import type { WorkspaceFacts } from "../agent-core/protocol/panel-events.ts";
 import { settingsMethods } from "../agent-core/protocol/settings.ts";
 import type { AgentWorker } from "./agent/agent-worker.ts";
@@ -36,9 +36,10 @@ export function followServices(
     }),
     status.follow(sessions, () => lastModel.chosen !== undefined),
     attention.onDidChange(({ waiting }) => status.waiting(waiting)),
-    reportDecisions(services),
+    review.onDidDecide((decision) => tell(worker, (agent) => notify(agent, fileMethods.reviewed, decision))),
     review.onDidSettle((event) => {
       for (const { log } of sessions.open.values()) log.push(event);
+      tell(worker, (agent) => notify(agent, fileMethods.settled, event));
     }),
     followWorker(services),
     agents.onDidEnd((name) => sessions.agentEnded(name)),
@@ -64,16 +65,10 @@ function followWorker({ worker, panels, terminals, sessions }: Services): vscode
   });
 }
 
-/** Reports the user's decisions on edits to the agent, whose journals keep them. */
-function reportDecisions({ review, worker }: Services): vscode.Disposable {
-  return review.onDidDecide((decision) => {
-    // An agent that does not run has no session to keep the decision in.
-    if (!worker.isStarted) return;
-    worker.agent().then(
-      (agent) => notify(agent, fileMethods.reviewed, decision),
-      () => undefined, // a failed start is reported by the worker itself
-    );
-  });
+/** Reports a decision of the user on edits to the agent, whose journals keep it. */
+function tell(worker: AgentWorker, report: (agent: Peer) => void): void {
+  // An agent that does not run has no session to keep the decision in. It reports a failed start itself.
+  if (worker.isStarted) worker.agent().then(report, () => undefined);
 }
 
 /** Applies changes of keys, settings and trust to the running agent, and opens the first-run page. */

@@ -9,6 +9,7 @@ import { prepareSandbox } from "../host/terminals/sandbox/find-sandbox.ts";
 import { type Clock, systemClock } from "../platform/clock.ts";
 import { messageOf } from "../platform/errors.ts";
 import { KeyedQueue } from "../platform/keyed-queue.ts";
+import type { HermesSettled } from "../protocol/files.ts";
 import { failure } from "../protocol/handle.ts";
 import type { HermesShelf } from "../protocol/sessions.ts";
 import { choiceId } from "../providers/model-choice.ts";
@@ -227,6 +228,11 @@ export class AgentServer {
   /** Records the decision in the session that edited the file; with several, in the last one opened. */
   userReviewed(outcome: ReviewOutcome): void {
     [...this.#sessions.values()].findLast(({ agent }) => agent.recordReview(outcome));
+  }
+
+  /** Keeps the decision about a file in every session that edited it. */
+  userSettled(decision: HermesSettled): void {
+    for (const { agent } of this.#sessions.values()) agent.recordSettled(decision);
   }
 
   /**

@@ -6,7 +6,7 @@ import { defined } from "../platform/defined.ts";
 import type { HermesEarlier, HermesEarlierPage } from "../protocol/sessions.ts";
 import type { HermesUpdateMeta } from "../protocol/update-meta.ts";
 import { droppedCount, type TranscriptEntry } from "../sessions/conversation.ts";
-import { type EntryOf, parseLine, type TextDiff } from "../sessions/entry.ts";
+import { type EntryOf, parseLine } from "../sessions/entry.ts";
 import type { StoredSession } from "../sessions/read-journal.ts";
 import { answerText, shownCount } from "../sessions/shown-message.ts";
 import {
@@ -28,7 +28,7 @@ const CUT_OFF = "cut off before its result was stored.";
 const TOOL_KINDS = new Set("read edit delete move search execute think fetch switch_mode other".split(" "));
 
 /** Parts of a session that a replay shows besides messages. */
-type StoredCalls = Pick<StoredSession, "toolEntry" | "diffsOf" | "noticesAt">;
+type StoredCalls = Pick<StoredSession, "toolEntry" | "diffsOf" | "decisionsOf" | "noticesAt">;
 
 /** Lazy: a long session has many updates, and each reads its tool entry from the disk. `transcript`: default: all of it. */
 export function* replay(stored: StoredSession, transcript = stored.conversation.transcript): Generator<SessionUpdate> {
@@ -70,40 +70,31 @@ function* noticesAt(position: number, calls: StoredCalls): Generator<SessionUpda
 }
 
 /** Calls of a turn that ended with its process: their results were never stored. */
-function* cutOff(open: Map<string, Called>, { toolEntry, diffsOf }: StoredCalls): Generator<SessionUpdate> {
+function* cutOff(open: Map<string, Called>, calls: StoredCalls): Generator<SessionUpdate> {
   for (const [id, called] of open) {
-    const entry = toolEntry(id);
-    yield toolUpdate(id, entry === undefined ? `Error: ${CUT_OFF}` : CUT_OFF, {
-      entry,
-      diffs: diffsIn(entry, diffsOf),
-      called,
-    });
+    const entry = calls.toolEntry(id);
+    yield toolUpdate(id, entry === undefined ? `Error: ${CUT_OFF}` : CUT_OFF, { entry, called }, calls);
   }
   open.clear();
 }
 
 function resultUpdate(
-  { tool_call_id: id, content, images = [] }: ToolMessage,
+  { tool_call_id: id, content, images }: ToolMessage,
   open: Map<string, Called>,
-  { toolEntry, diffsOf }: StoredCalls,
+  calls: StoredCalls,
 ): SessionUpdate {
   const called = open.get(id);
   open.delete(id);
-  const entry = toolEntry(id);
-  return toolUpdate(id, content, { entry, diffs: diffsIn(entry, diffsOf), called, images });
+  return toolUpdate(id, content, { entry: calls.toolEntry(id), called, images }, calls);
 }
 
 /** Calls that a call made itself, as a script does. The session has their displays, and no messages with their results. */
-function* partsOf(parent: string, { toolEntry, diffsOf }: StoredCalls): Generator<SessionUpdate> {
+function* partsOf(parent: string, calls: StoredCalls): Generator<SessionUpdate> {
   for (let number = 1; ; number += 1) {
-    const entry = toolEntry(`${parent}/${number}`);
+    const entry = calls.toolEntry(`${parent}/${number}`);
     if (entry?.parent !== parent) return;
-    yield toolUpdate(entry.callId, "", { entry, diffs: diffsOf(entry), called: undefined });
+    yield toolUpdate(entry.callId, "", { entry }, calls);
   }
-}
-
-function diffsIn(entry: EntryOf<"tool"> | undefined, diffsOf: StoredCalls["diffsOf"]): readonly TextDiff[] {
-  return entry === undefined ? [] : diffsOf(entry);
 }
 
 function messageUpdates(message: Exclude<Message, ToolMessage>, position: number): readonly ChunkUpdate[] {
@@ -127,16 +118,20 @@ type Called = ToolCall["function"];
 
 type Call = {
   readonly entry: EntryOf<"tool"> | undefined;
-  readonly diffs: readonly TextDiff[];
-  readonly called: Called | undefined;
-  readonly images?: ToolMessage["images"];
+  readonly called?: Called | undefined;
+  readonly images?: ToolMessage["images"] | undefined;
 };
 
-function toolUpdate(toolCallId: string, text: string, { entry, diffs, called, images = [] }: Call): SessionUpdate {
+function toolUpdate(
+  toolCallId: string,
+  text: string,
+  { entry, called, images = [] }: Call,
+  { diffsOf, decisionsOf }: StoredCalls,
+): SessionUpdate {
   const result = {
     ok: entry?.ok ?? !text.startsWith("Error: "),
     text,
-    diffs,
+    diffs: entry === undefined ? [] : diffsOf(entry),
     problems: entry?.problems ?? [],
     ...(entry?.tasks && { tasks: entry.tasks }),
     links: entry?.links ?? [],
@@ -154,7 +149,7 @@ function toolUpdate(toolCallId: string, text: string, { entry, diffs, called, im
     ...(entry && {
       name: entry.name,
       locations: entry.locations.map((location) => ({ ...location })),
-      _meta: { hermes: toolMeta(entry) },
+      _meta: { hermes: { ...toolMeta(entry), ...defined({ decisions: decisionsOf(toolCallId) }) } },
     }),
   };
 }
@@ -234,7 +229,8 @@ export class ReplayPages {
   /** `transcript` reads the current conversation; `stored` is the session at its opening. */
   constructor(transcript: () => readonly TranscriptEntry[], stored: StoredSession | undefined) {
     this.#transcript = transcript;
-    this.#calls = stored ?? { toolEntry: () => undefined, diffsOf: () => [], noticesAt: () => [] };
+    const none = { toolEntry: () => undefined, diffsOf: () => [], decisionsOf: () => undefined, noticesAt: () => [] };
+    this.#calls = stored ?? none;
     this.#end = stored?.conversation.next ?? 0;
   }
 

@@ -6,6 +6,7 @@ import type { Message } from "../messages/message.ts";
 import type { Delegation } from "../orchestration/delegation.ts";
 import type { GoalVerdict } from "../orchestration/evaluation.ts";
 import type { JudgeParts } from "../orchestration/evaluation-checks.ts";
+import type { HermesSettled } from "../protocol/files.ts";
 import type { HermesTrajectory } from "../protocol/trajectory.ts";
 import type { TranscriptEntry } from "../sessions/conversation.ts";
 import type { Journal } from "../sessions/journal.ts";
@@ -179,6 +180,11 @@ export class AIAgent implements AgentParts {
     this.session.journal({ type: "verdict", callId, path, outcome, lines });
     void this.setup.skills?.library.review(review);
     return true;
+  }
+
+  /** Keeps the user's decision about a file that this session edited, for the cards of a replay. */
+  recordSettled({ path, outcome }: HermesSettled): void {
+    if (this.checkpoints?.lastEditor(path) !== undefined) this.session.settle({ path, outcome });
   }
 
   /** The session as training data, without what an earlier process knew about its model calls. */

@@ -7,6 +7,7 @@ import type { Environment } from "../config/home.ts";
 import { placeSaying } from "../memory/statement.ts";
 import { type Message, ownWords, typedText } from "../messages/message.ts";
 import { PLACE_HEAD } from "../prompt/system-prompt.ts";
+import type { HermesSettled } from "../protocol/files.ts";
 import { redact, secretsOf } from "../providers/redact.ts";
 import { type Compression, Conversation, type PositionRange } from "../sessions/conversation.ts";
 import type { EntryOf } from "../sessions/entry.ts";
@@ -125,6 +126,11 @@ export class SessionRecord {
   /** Appends an entry to the journal, if there is one. */
   journal(entry: NewEntry): void {
     this.#options.journal?.append(entry);
+  }
+
+  settle(decision: HermesSettled): void {
+    this.journal({ type: "review", ...decision });
+    this.#options.stored?.decide(decision);
   }
 
   /** Makes everything so far survive a power cut. */

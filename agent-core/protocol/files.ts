@@ -75,6 +75,10 @@ export const HermesReviewed = z.object({
 });
 export type HermesReviewed = z.infer<typeof HermesReviewed>;
 
+/** The user's decision about all edits of a file so far, by its absolute path; `redone` ends an undo. */
+export const HermesSettled = z.object({ path: z.string(), outcome: z.enum(["kept", "undone", "redone"]) });
+export type HermesSettled = z.infer<typeof HermesSettled>;
+
 /** Absolute paths of the files in the editor's tabs. */
 export const HermesOpenFiles = z.object({ active: z.string().nullable(), open: z.array(z.string()) });
 export type HermesOpenFiles = z.infer<typeof HermesOpenFiles>;
@@ -108,4 +112,6 @@ export const fileMethods = {
   saved: { name: "_hermes/file_saved", params: HermesFileSaved },
   /** Client → agent: the user decided on an edit. The journal of the session that made the edit keeps it. */
   reviewed: { name: "_hermes/file_reviewed", params: HermesReviewed },
+  /** The same for a whole file. Journals of open sessions that edited it keep it, for the cards of a replay. */
+  settled: { name: "_hermes/file_settled", params: HermesSettled },
 };

@@ -13,6 +13,7 @@ import type {
 import * as z from "zod";
 import { Attachment, Attachments, MentionItem } from "./attachments.ts";
 import { HermesExtensionItem } from "./extensions.ts";
+import { HermesSettled } from "./files.ts";
 import { HermesProcess } from "./processes.ts";
 import { HermesRestoredFile, restoreLimits } from "./restores.ts";
 import {
@@ -173,8 +174,7 @@ const turnEvents = [
   z.object({ kind: z.literal("rewind"), position: z.number() }),
   /** The changes that a call made in the memory were undone. */
   z.object({ kind: z.literal("memory-undone"), callId: z.string() }),
-  /** The user decided about the agent's edits of a file, by its absolute path; `redone` ends an undo. */
-  z.object({ kind: z.literal("reviewed"), path: z.string(), outcome: z.enum(["kept", "undone", "redone"]) }),
+  HermesSettled.extend({ kind: z.literal("reviewed") }),
   /** The session works in the worktree of this name. */
   z.object({ kind: z.literal("worktree"), name: z.string() }),
   z.object({ kind: z.literal("notice"), severity: z.enum(["info", "warning", "error"]), text: z.string() }),

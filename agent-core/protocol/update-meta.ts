@@ -27,6 +27,8 @@ const fields = {
   hooks: z.array(HermesHookRun).readonly(),
   /** The user said no, so the tool call is `failed` without a failure. */
   rejected: z.boolean(),
+  /** Of a replay: the user's decisions on the call's edits, by path. An undo that no redo can end is discarded. */
+  decisions: z.record(z.string(), z.enum(["kept", "undone", "discarded"])),
   /** Call that this one is a part of, such as a script or a delegation. */
   parentToolCallId: z.string(),
   /** Task of that delegation. */

@@ -4,6 +4,7 @@
  */
 import * as z from "zod";
 import { HermesHookRun } from "../protocol/conversation.ts";
+import { HermesSettled } from "../protocol/files.ts";
 
 const at = z.number();
 /** Id of the tool call that the outcome is about. */
@@ -19,6 +20,9 @@ const verdict = z.object({
   /** Lines that the hunks added and removed. */ lines: z.number(),
   at,
 });
+
+/** The user's decision about all edits of a file so far; `redone` ends an undo. */
+const review = HermesSettled.extend({ type: z.literal("review"), at });
 
 /** Answer to a permission request or to a question of the agent. */
 const answer = z.object({
@@ -72,7 +76,7 @@ const hook = HermesHookRun.extend({ type: z.literal("hook"), callId: callId.exac
 /** A run of a hook, as the session reports it. */
 export type RecordedHook = Omit<z.infer<typeof hook>, "type" | "at">;
 
-export const outcomeEntries = [verdict, answer, skillUse, evaluation, hook] as const;
+export const outcomeEntries = [verdict, review, answer, skillUse, evaluation, hook] as const;
 
 /** Answer to one request, as the run of a tool call reports it. */
 export type RecordedAnswer = Omit<z.infer<typeof answer>, "type" | "at">;

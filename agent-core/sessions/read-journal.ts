@@ -2,6 +2,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { hasCode } from "../platform/errors.ts";
+import type { HermesSettled } from "../protocol/files.ts";
+import type { HermesUpdateMeta } from "../protocol/update-meta.ts";
 import { Conversation, type StoredMessage } from "./conversation.ts";
 import {
   checkEntry,
@@ -52,6 +54,10 @@ export type StoredSession = {
   readonly records: readonly RecordEntry[];
   /** The display of a tool call. Undefined when the journal lacks it or has changed. */
   readonly toolEntry: (callId: string) => EntryOf<"tool"> | undefined;
+  /** The user's decisions on the edits of a call, by path. */
+  readonly decisionsOf: (callId: string) => Decisions | undefined;
+  /** Notes a decision of this process, for a replay of earlier pages. */
+  readonly decide: (review: HermesSettled) => void;
   /** Calls of the last answer whose end is in the journal. Their results follow only when all calls have ended. */
   readonly endedCalls: ReadonlySet<string>;
   /** The diffs of a tool call with their texts. A diff whose text is lost is left out. */
@@ -67,6 +73,8 @@ export type StoredSession = {
   /** Lines that are not in the journal yet. All fields above include them. */
   readonly unsaved: Buffer | undefined;
 };
+
+type Decisions = NonNullable<HermesUpdateMeta["decisions"]>;
 
 /** A plan, and the position of the message after its change. */
 export type StoredPlan = { readonly position: number; readonly items: EntryOf<"todos">["items"] };
@@ -147,6 +155,7 @@ class Reading {
   readonly #plans: StoredPlan[] = [];
   readonly #tools = new Map<string, LinePlace | EntryOf<"tool">>();
   readonly #endedCalls = new Set<string>();
+  readonly #decisions = new Map<string, Decisions>();
   readonly #notices = new Map<number, EntryOf<"notice">[]>();
   readonly #unsaved: Buffer | undefined;
   readonly #storedText: StoredText;
@@ -211,6 +220,8 @@ class Reading {
       plans: this.#plans,
       records: this.#records,
       toolEntry: (callId) => this.#toolAt(this.#tools.get(callId)),
+      decisionsOf: (callId) => this.#decisions.get(callId),
+      decide: (review) => this.#decide(review),
       endedCalls: this.#endedCalls,
       diffsOf: ({ diffs }) =>
         diffs.map((diff) => withTexts(diff, this.#storedText)).filter((diff) => diff !== undefined),
@@ -289,6 +300,9 @@ class Reading {
       case "todos":
         this.#plans.push({ position: this.#conversation.next, items: entry.items });
         return;
+      case "review":
+        this.#decide(entry);
+        return;
       case "notice":
         this.#notices.set(entry.position, [...(this.#notices.get(entry.position) ?? []), entry]);
         return;
@@ -304,6 +318,18 @@ class Reading {
 
   #remember<Type extends JournalEntry["type"]>(entry: EntryOf<Type> & { readonly type: Type }): void {
     Object.assign(this.#last, { [entry.type]: entry });
+  }
+
+  #decide({ path, outcome }: HermesSettled): void {
+    const edits = this.#records.flatMap((one) =>
+      one.type === "file-change" && one.by === "edit" && one.path === path ? [one.source] : [],
+    );
+    for (const callId of new Set(edits)) {
+      const { [path]: known, ...others } = this.#decisions.get(callId) ?? {};
+      if (known !== undefined && known !== "undone") continue;
+      if (outcome !== "redone") others[path] = known === undefined ? outcome : "discarded";
+      this.#decisions.set(callId, others);
+    }
   }
 
   #toolAt(place: LinePlace | EntryOf<"tool"> | undefined): EntryOf<"tool"> | undefined {

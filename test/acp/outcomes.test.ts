@@ -79,6 +79,35 @@ test("the user's decision on an edit is kept with the call that made it", async 
   expect(entriesOf(sessionId, "verdict")[0]?.["callId"]).toBe(edit?.["callId"]);
 });
 
+test("a replay says what the user decided about each edit of a file, through redo, later edits and another window", async () => {
+  const sessionId = await startEditor("once", "once", "once", "once");
+  const path = join(agent.cwd, "a.txt");
+  writeFileSync(path, "one\ntwo\n");
+  const settle = async (...outcomes: readonly string[]) => {
+    const count = entriesOf(sessionId, "review").length + outcomes.length;
+    for (const outcome of outcomes) agent.notify("_hermes/file_settled", { path, outcome });
+    await expect.poll(() => entriesOf(sessionId, "review")).toHaveLength(count);
+  };
+  const edit = (from: string, to: string) => agent.prompt(sessionId, `replace ${from} with ${to} in a.txt`);
+  const decisions = async () => {
+    await agent.request("session/close", { sessionId });
+    const before = agent.of("tool_call").length;
+    await agent.request("session/load", { sessionId, cwd: agent.cwd, mcpServers: [] });
+    const calls = agent.of("tool_call").slice(before);
+    return calls.map(({ _meta: meta }) => (meta as { hermes: Json }).hermes["decisions"] as Json | undefined);
+  };
+  agent.notify("_hermes/file_settled", { path, outcome: "undone" }); // not the agent's file yet
+  await edit("two", "TWO");
+  await settle("undone");
+  expect(await decisions()).toEqual([{ [path]: "undone" }]);
+  await settle("redone");
+  expect(await decisions()).toEqual([{}]);
+  await settle("undone");
+  await edit("one", "ONE");
+  await settle("undone", "redone", "kept", "undone");
+  expect(await decisions()).toEqual([{ [path]: "discarded" }, { [path]: "kept" }]);
+});
+
 test("decisions that only the file shows are found after a restart, too, and those that were reported do not count twice", async () => {
   const sessionId = await startEditor("once", "once", "once");
   const path = join(agent.cwd, "a.txt");

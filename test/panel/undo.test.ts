@@ -85,4 +85,28 @@ describe("undo of the user's own undo", () => {
     expect([await files.count(), await panel().page.locator(".restore-card").count()]).toEqual([0, 0]);
     await panel().page.locator(":focus[aria-label='Edit Message and Send It Again']").waitFor();
   });
+
+  test("a reload of the window changes no mark of a card, before and after Redo", async () => {
+    const marks = () => panel().toolCalls("completed").getByText("Undone", { exact: true }).count();
+    const undo = async (): Promise<void> => {
+      const asked = panel().warnings.length;
+      await bar().getByRole("button", { name: "Undo", exact: true }).click();
+      await expect.poll(() => panel().warnings.length).toBe(asked + 1);
+      panel().warnings.at(-1)?.choose("Undo All");
+      await expect.poll(marks).toBe(2);
+    };
+    const reload = async (): Promise<number> => {
+      await panel().reload();
+      await panel().toolCalls("completed").nth(1).waitFor();
+      return marks();
+    };
+    await edit();
+    await undo();
+    await panel().page.getByRole("button", { name: "Redo" }).click();
+    await expect.poll(marks).toBe(0);
+    expect(await reload()).toBe(0);
+    await bar().getByText("2 files").waitFor();
+    await undo();
+    expect(await reload()).toBe(2);
+  });
 });

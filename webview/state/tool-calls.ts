@@ -74,11 +74,10 @@ export function decideEdits(state: PanelState, event: Extract<PanelEvent, { kind
 }
 
 function decided(card: ToolEntry, { path, outcome }: Extract<PanelEvent, { kind: "reviewed" }>): ToolEntry {
-  const known = card.decisions[path];
+  const { [path]: known, ...others } = card.decisions;
   const isEdited =
     card.status === "completed" && card.content.some((part) => part.type === "diff" && part.path === path);
   if (!isEdited || (known === undefined ? outcome === "redone" : known !== "undone")) return card;
-  const { [path]: _, ...others } = card.decisions;
   if (outcome === "redone") return { ...card, decisions: others };
   return { ...card, decisions: { ...others, [path]: known === undefined ? outcome : "discarded" } };
 }
@@ -120,7 +119,7 @@ export function isUnfinished(entry: Entry): entry is ToolEntry {
 
 function merge(card: ToolEntry, update: ToolCallUpdate, at: number): ToolEntry {
   const status = update.status ?? card.status;
-  const { tasks, hooks, rejected } = ourMeta(update._meta);
+  const { tasks, hooks, rejected, decisions = card.decisions } = ourMeta(update._meta);
   return {
     ...card,
     status,
@@ -135,6 +134,7 @@ function merge(card: ToolEntry, update: ToolCallUpdate, at: number): ToolEntry {
     rawInput: update.rawInput ?? card.rawInput,
     hooks: hooks ?? card.hooks,
     isRejected: card.isRejected || rejected === true,
+    decisions,
   };
 }
 

@@ -127,6 +127,7 @@ function authMethods({ ours, keyHint, capabilities: { auth, _meta } }: Connected
 export function registerEditorNotifications(app: AgentApp, server: AgentServer): void {
   onClientNotification(app, fileMethods.saved, ({ params }) => server.userSaved(params.path));
   onClientNotification(app, fileMethods.reviewed, ({ params }) => server.userReviewed(params));
+  onClientNotification(app, fileMethods.settled, ({ params }) => server.userSettled(params));
   onClientNotification(app, editorModelMethods.delta, ({ params }) => server.client.models?.receive(params));
   onClientNotification(app, editorModelMethods.changed, () => server.configuration.directory.discover());
 }

@@ -30,6 +30,8 @@ function session(turns: number): { readonly conversation: Conversation; readonly
     plans: [],
     records: [],
     toolEntry: () => undefined,
+    decisionsOf: () => undefined,
+    decide: () => undefined,
     endedCalls: new Set<string>(),
     diffsOf: () => [],
     noticesAt: () => [],
