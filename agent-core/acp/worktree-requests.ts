@@ -2,7 +2,7 @@
 import * as host from "../host/worktrees.ts";
 import { UsageError } from "../platform/errors.ts";
 import { pathBelow, resolvePath } from "../platform/paths.ts";
-import { type HermesWorktree, HermesWorktreeEnd, type HermesWorktreeState } from "../protocol/worktrees.ts";
+import { HermesWorktreeEnd, type HermesWorktreeState } from "../protocol/worktrees.ts";
 import type { CommandSession } from "./commands/command.ts";
 import type { SessionParams } from "./session-params.ts";
 
@@ -15,14 +15,11 @@ export async function worktreesAround(cwd: string): Promise<readonly HermesWorkt
 
 /** Ends the work tree that `cwd` lies in. Rejects with an Error in one line, before anything is removed. */
 export async function endAt(cwd: string, end: HermesWorktreeEnd, message = MESSAGE) {
-  const worktree = await worktreeOf(cwd);
-  if (end !== "patch") return host.endWorktree(worktree, end, message);
-  const file = await host.savePatch(worktree);
-  return { message: `${(await host.endWorktree(worktree, end, message)).message} Its changes are in ${file}.`, file };
+  return host.endWorktree(await host.worktreeOf(cwd), end, message);
 }
 
 export async function changesAt(cwd: string) {
-  return host.worktreeChanges(await worktreeOf(cwd));
+  return host.worktreeChanges(await host.worktreeOf(cwd));
 }
 
 /** Parameters of a session that was in the folder `cwd`: in a worktree of the same repository it goes on there. */
@@ -31,12 +28,6 @@ export async function inWorktree(cwd: string, params: SessionParams): Promise<Se
   const worktree = await host.worktreeAt(cwd).catch(() => undefined); // the folder is gone
   const isOfFolder = worktree && pathBelow(resolvePath(worktree.base), resolvePath(params.cwd)) !== undefined;
   return isOfFolder ? { ...params, cwd, otherFolders: [] } : params;
-}
-
-async function worktreeOf(cwd: string): Promise<HermesWorktree> {
-  const worktree = await host.worktreeAt(cwd);
-  if (worktree === undefined) throw new UsageError(`${cwd} is not in a worktree that Hermes made.`);
-  return worktree;
 }
 
 /** Answer to `/worktree`. */

@@ -54,7 +54,8 @@ export async function addWorktree(cwd: string, name: string): Promise<Worktree> 
   if (exitCode === 1) throw new UsageError("The repository has no commit yet, and a worktree starts from one.");
   const folder = join(dirname(base), `${basename(base)}${WORKTREES}`);
   const isTaken = async (word: string): Promise<boolean> =>
-    existsSync(join(folder, word)) || (await git(cwd, ["for-each-ref", `refs/heads/${PREFIX}${word}`])) !== "";
+    [word, `${word}.patch`].some((name) => existsSync(join(folder, name))) ||
+    (await git(cwd, ["for-each-ref", `refs/heads/${PREFIX}${word}`])) !== "";
   let word = wanted;
   for (let count = 2; await isTaken(word); count += 1) word = `${wanted}-${count}`;
   const [branch, path] = [`${PREFIX}${word}`, join(folder, word)];
@@ -115,10 +116,23 @@ export async function listWorktrees(cwd: string): Promise<readonly Worktree[]> {
 
 const markOf = async (path: string): Promise<string> => join((await gitLayout(path))?.own ?? path, MARK);
 
+/** Branch that was made for the work tree. */
+async function ownBranch({ path, branch }: Worktree): Promise<string> {
+  const mark = await markOf(path);
+  return existsSync(mark) ? readFileSync(mark, "utf8") : branch;
+}
+
 /** The work tree that `cwd` lies in; undefined elsewhere. */
 export async function worktreeAt(cwd: string): Promise<Worktree | undefined> {
   const top = (await gitLayout(cwd))?.top;
   return top === undefined ? undefined : (await listWorktrees(cwd)).find(({ path }) => path === top);
+}
+
+/** The same. Rejects with an Error in one line elsewhere. */
+export async function worktreeOf(cwd: string): Promise<Worktree> {
+  const worktree = await worktreeAt(cwd);
+  if (worktree !== undefined) return worktree;
+  throw new UsageError(`${cwd} is ${existsSync(cwd) ? "not in a worktree that Hermes made" : "gone"}.`);
 }
 
 /** True for a folder from which a new session gets a worktree: its repository has a commit, and it is in no such worktree. */
@@ -131,8 +145,9 @@ export async function startsInWorktree(cwd: string): Promise<boolean> {
 export async function worktreeState(worktree: Worktree): Promise<WorktreeState> {
   const { path, base } = worktree;
   const head = await git(base, ["rev-parse", "HEAD"]);
+  const own = `refs/heads/${await ownBranch(worktree)}`; // its session may have left it, or removed it
   const [commits, differing, status, name] = await Promise.all([
-    git(path, ["rev-list", "--count", `${head}..HEAD`]),
+    git(path, ["rev-list", "--count", "--ignore-missing", `^${head}`, "HEAD", own]),
     git(path, ["diff", "--name-only", "-z", "--merge-base", head]),
     git(path, ["status", "--porcelain", "-z", "--no-renames", "--untracked-files=all"]),
     git(base, ["branch", "--show-current"]),
@@ -170,7 +185,7 @@ export async function worktreeChanges({ path, base }: Worktree): Promise<Changes
 }
 
 /** Writes the changes since both parted, with new files, as a patch for `git apply` beside the work tree. Gives its path. */
-export async function savePatch({ path, base }: Worktree): Promise<string> {
+async function savePatch({ path, base }: Worktree): Promise<string> {
   await git(path, ["add", "--all", "--intent-to-add"]);
   const patch = await git(path, ["diff", "--binary", "--merge-base", await git(base, ["rev-parse", "HEAD"])]);
   const file = `${path}.patch`;
@@ -184,6 +199,7 @@ type Ended = z.infer<typeof worktreeMethods.end.result>;
 /**
  * Ends a work tree, one at a time in a repository. What is not committed is committed with `message` first, except for `patch`
  * and `discard`. Nothing changes when branches conflict, or while a merge in it is not finished: the result names the files.
+ * Only `discard` removes commits that are nowhere else.
  */
 export async function endWorktree(worktree: Worktree, end: WorktreeEnd, message: string): Promise<Ended> {
   const folder = (await gitLayout(worktree.base))?.common ?? worktree.base;
@@ -193,8 +209,9 @@ export async function endWorktree(worktree: Worktree, end: WorktreeEnd, message:
 async function endAlone(worktree: Worktree, end: WorktreeEnd, message: string): Promise<Ended> {
   const { path, branch, base } = worktree;
   if (!existsSync(path)) throw new Error(`${path} is gone.`);
-  const mark = await markOf(path);
-  const own = existsSync(mark) ? readFileSync(mark, "utf8") : branch;
+  if (existsSync(join(dirname(await markOf(path)), "locked")))
+    throw new UsageError(`git has locked ${path}. Type \`git worktree unlock\` with this path first.`);
+  const own = await ownBranch(worktree);
   /** Removes the branch that was made for the work tree. The session's other branches stay. */
   const removeBranch = async (option: "-d" | "-D"): Promise<string> => {
     await runGit(["branch", option, own], { cwd: base });
@@ -202,12 +219,20 @@ async function endAlone(worktree: Worktree, end: WorktreeEnd, message: string): 
     const left = await git(base, ["for-each-ref", "--format=%(refname:short)", ...names]);
     return left === "" ? " and its branch." : `. The branch stays: ${left.replaceAll("\n", ", ")}.`;
   };
-  if (end === "patch" || end === "discard") {
+  if (end === "discard") {
     await remove(worktree, { isForced: true });
     return { message: `Removed ${path}${await removeBranch("-D")}` };
   }
   const obstacle = await unfinishedIn(worktree);
   if (obstacle !== undefined) return obstacle;
+  if (end === "patch") {
+    await refuseLossIn(worktree);
+    const file = await savePatch(worktree);
+    const { exitCode } = await runGit(["merge-base", "--is-ancestor", own, "HEAD"], { cwd: path });
+    await remove(worktree, { isForced: true });
+    const removed = `Removed ${path}${await removeBranch(exitCode === 0 ? "-D" : "-d")}`;
+    return { message: `${removed} Its changes are in ${file}.`, file };
+  }
   if (branch === "HEAD") throw new UsageError(`${path} is on no branch. Check one out there first.`);
   await refuseLossIn(worktree);
   await commitAll(worktree, message);
@@ -215,20 +240,26 @@ async function endAlone(worktree: Worktree, end: WorktreeEnd, message: string): 
     await remove(worktree);
     return { message: `Removed ${path}. Its work is on the branch ${branch}.` };
   }
-  const into = (await git(base, ["branch", "--show-current"])) || "the main folder";
+  const onto = await git(base, ["branch", "--show-current"]);
+  const into = onto || "the main folder";
   const isRebase = end === "rebase";
   const head = await git(base, ["rev-parse", "HEAD"]);
   const conflict = isRebase ? await rebase(worktree, head) : await conflictsWith(worktree, into);
   if (conflict !== undefined) return conflict;
   await merge(worktree, head, isRebase ? ["--ff-only"] : []);
   await remove(worktree);
-  return { message: `Merged ${branch} into ${into}, and removed ${path}${await removeBranch("-d")}` };
+  const left = onto === "" ? `. The branch stays: ${branch}.` : await removeBranch("-d");
+  return { message: `Merged ${branch} into ${into}, and removed ${path}${left}` };
 }
 
-/** Files with conflicts would be committed with the marks of git. */
+/** Files with conflicts would be committed with the marks of git. Throws in a rebase, whose branch lacks what is done. */
 async function unfinishedIn({ path }: Worktree): Promise<Ended | undefined> {
   const conflicts = partsOf(await git(path, ["diff", "--name-only", "-z", "--diff-filter=U"]));
-  if (conflicts.length === 0) return undefined;
+  const own = dirname(await markOf(path));
+  if (conflicts.length === 0) {
+    if (!["rebase-merge", "rebase-apply"].some((name) => existsSync(join(own, name)))) return undefined;
+    throw new UsageError(`A rebase in ${path} is not finished. Let its session finish it first.`);
+  }
   const message = `A merge in ${path} is not finished: ${conflicts.join(", ")}. Nothing was changed. Let its session resolve it first.`;
   return { message, conflicts };
 }

@@ -54,6 +54,8 @@ test("a worktree ends as a patch beside the repository, and another folder is re
   expect(readFileSync(String(result?.["file"]), "utf8")).toContain("+new");
   const { error } = await agent.request("_hermes/worktree/end", { cwd: agent.cwd, end: "merge" });
   expect(JSON.stringify(error)).toContain("is not in a worktree that Hermes made");
+  const { error: gone } = await agent.request("_hermes/worktree/end", { cwd: path, end: "merge" });
+  expect(JSON.stringify(gone)).toContain("two is gone.");
 });
 
 test("a new worktree gets the copies and the set-up of config.yaml, and what failed is said", async () => {

@@ -20,7 +20,6 @@ import {
   endWorktree,
   listWorktrees,
   makeWorktree,
-  savePatch,
   worktreeAt,
   worktreeChanges,
   worktreeState,
@@ -161,8 +160,10 @@ describe("a worktree of a session", () => {
     await endWorktree(one, "branch", "One");
     expect(git(repository, "show", "hermes/one:a.txt")).toBe("one!");
     writeFileSync(join(two.path, "c.txt"), "new\n");
-    const patch = readFileSync(await savePatch(two));
-    await endWorktree(two, "patch", "");
+    const { file = "", message } = await endWorktree(two, "patch", "");
+    expect(message).toContain(`and its branch. Its changes are in ${file}.`);
+    const patch = readFileSync(file);
+    expect((await addWorktree(repository, "two")).branch).toBe("hermes/two-2"); // another patch needs its place
     expect(existsSync(two.path)).toBe(false);
     execFileSync("git", ["apply"], { cwd: repository, input: patch });
     expect(readFileSync(join(repository, "c.txt"), "utf8")).toBe("new\n");
@@ -175,15 +176,18 @@ describe("a worktree of a session", () => {
     await expect(addWorktree(folder, "two")).rejects.toThrow("is not in a git repository");
   });
 
-  test.each(["merge", "rebase", "branch"] as const)("with an unfinished merge does not end as a %s", async (end) => {
-    const worktree = await addWorktree(repository, "one");
-    beginMerge(worktree.path);
-    const { message, conflicts } = await endWorktree(worktree, end, "m");
-    expect(conflicts).toEqual(["a.txt"]);
-    expect(message).toContain("is not finished");
-    expect(git(worktree.path, "status", "--porcelain")).toBe("UU a.txt");
-    expect(git(repository, "log", "--format=%s")).toBe("first");
-  });
+  test.each(["merge", "rebase", "branch", "patch"] as const)(
+    "with an unfinished merge does not end as a %s",
+    async (end) => {
+      const worktree = await addWorktree(repository, "one");
+      beginMerge(worktree.path);
+      const { message, conflicts } = await endWorktree(worktree, end, "m");
+      expect(conflicts).toEqual(["a.txt"]);
+      expect(message).toContain("is not finished");
+      expect(git(worktree.path, "status", "--porcelain")).toBe("UU a.txt");
+      expect(git(repository, "log", "--format=%s")).toBe("first");
+    },
+  );
 
   test("is not merged into a main folder with an unfinished merge", async () => {
     const worktree = await addWorktree(repository, "one");
@@ -224,7 +228,8 @@ describe("a worktree of a session", () => {
     writeFileSync(join(inside, "a.txt"), "two\n");
     await expect(endWorktree({ path, ...rest }, "merge", "m")).rejects.toThrow("would go with the worktree: lib.");
     git(inside, "-c", "user.name=Ada", "-c", "user.email=a@example.org", "commit", "-qam", "two");
-    await expect(endWorktree({ path, ...rest }, "branch", "m")).rejects.toThrow("would go with the worktree: lib.");
+    for (const end of ["branch", "patch"] as const)
+      await expect(endWorktree({ path, ...rest }, end, "m")).rejects.toThrow("would go with the worktree: lib.");
     git(inside, "push", "-q", "origin", "work");
     expect((await endWorktree({ path, ...rest }, "merge", "m")).message).toContain("Merged");
     expect(existsSync(path)).toBe(false);
@@ -291,6 +296,40 @@ describe("a worktree of a session", () => {
     expect(found).toEqual({ ...worktree, branch: "feature" });
     expect((await endWorktree(found ?? worktree, "discard", "m")).message).toContain("The branch stays: feature.");
     expect(existsSync(worktree.path)).toBe(false);
+  });
+
+  test.each(["merge", "rebase", "branch", "patch"] as const)(
+    "with an unfinished rebase, or with git's lock, does not end as a %s",
+    async (end) => {
+      const worktree = await addWorktree(repository, "one");
+      for (const name of ["b.txt", "c.txt"]) {
+        writeFileSync(join(worktree.path, name), "mine\n");
+        commit(worktree.path, name);
+      }
+      git(worktree.path, "-c", "sequence.editor=sed -i s/^pick/edit/", "rebase", "-q", "-i", "HEAD~2");
+      const [found = worktree] = await listWorktrees(repository);
+      await expect(endWorktree(found, end, "m")).rejects.toThrow("A rebase in");
+      git(worktree.path, "rebase", "--abort");
+      git(repository, "worktree", "lock", worktree.path);
+      await expect(endWorktree(worktree, end, "m")).rejects.toThrow("git has locked");
+      expect(git(repository, "log", "--format=%s", "main")).toBe("first");
+      expect(git(worktree.path, "log", "--format=%s")).toBe("c.txt\nb.txt\nfirst");
+    },
+  );
+
+  test("keeps commits of the branch that its session left, and of a main folder without a branch", async () => {
+    const [one, two] = [await addWorktree(repository, "one"), await addWorktree(repository, "two")];
+    for (const { path } of [one, two]) {
+      writeFileSync(join(path, "b.txt"), "mine\n");
+      commit(path, "mine");
+    }
+    git(one.path, "checkout", "-q", "--detach", "main");
+    const [found = one] = await listWorktrees(repository);
+    expect(await worktreeState(found)).toMatchObject({ branch: "HEAD", commits: 1, files: 0 });
+    expect((await endWorktree(found, "patch", "m")).message).toContain("The branch stays: hermes/one. ");
+    git(repository, "checkout", "-q", "--detach");
+    expect((await endWorktree(two, "merge", "m")).message).toContain("The branch stays: hermes/two.");
+    expect(git(repository, "branch", "--format=%(refname:short)", "--contains", "HEAD")).toContain("hermes/two");
   });
 
   test.each(["merge", "branch"] as const)("on no branch does not end as a %s, and is discarded", async (end) => {
