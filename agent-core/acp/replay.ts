@@ -40,6 +40,8 @@ export function* replay(stored: StoredSession, transcript = stored.conversation.
   if (compression !== undefined && entry?.type === "compression") {
     yield compressionUpdate(conversation.transcript, compression, { ...entry, messages: droppedCount(compression) });
   }
+  const undoneCalls = records.flatMap((one) => (one.type === "memory-undo" ? [one.callId] : []));
+  if (undoneCalls.length > 0) yield infoUpdate({ undoneCalls });
   if (todos.length > 0) yield planUpdate(todos);
   if (goal !== undefined) yield infoUpdate({ goal: goal.state });
   const { error, fault, keyFor } = stored.failedTurn ?? {};

@@ -172,8 +172,6 @@ const turnEvents = [
   z.object({ kind: z.literal("queue"), prompts: z.array(QueuedPrompt).readonly() }),
   /** The messages from this position on were removed. */
   z.object({ kind: z.literal("rewind"), position: z.number() }),
-  /** The changes that a call made in the memory were undone. */
-  z.object({ kind: z.literal("memory-undone"), callId: z.string() }),
   HermesSettled.extend({ kind: z.literal("reviewed") }),
   /** The session works in the worktree of this name. */
   z.object({ kind: z.literal("worktree"), name: z.string() }),

@@ -77,6 +77,8 @@ const fields = {
     .readonly(),
   /** Of a `session_info_update`: state of the session's goal. */
   goal: z.enum(["active", "paused", "met", "cleared"]),
+  /** Of a `session_info_update`: calls whose changes of the memory or of skills the user undid. */
+  undoneCalls: z.array(z.string()).readonly(),
   /** Of the first `session_info_update` of a partial replay. */
   earlier: HermesEarlier,
 };

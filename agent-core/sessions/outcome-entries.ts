@@ -24,6 +24,9 @@ const verdict = z.object({
 /** The user's decision about all edits of a file so far; `redone` ends an undo. */
 const review = HermesSettled.extend({ type: z.literal("review"), at });
 
+/** The user undid what a call changed in the memory or in skills. */
+const memoryUndo = z.object({ type: z.literal("memory-undo"), callId, at });
+
 /** Answer to a permission request or to a question of the agent. */
 const answer = z.object({
   type: z.literal("answer"),
@@ -76,7 +79,7 @@ const hook = HermesHookRun.extend({ type: z.literal("hook"), callId: callId.exac
 /** A run of a hook, as the session reports it. */
 export type RecordedHook = Omit<z.infer<typeof hook>, "type" | "at">;
 
-export const outcomeEntries = [verdict, review, answer, skillUse, evaluation, hook] as const;
+export const outcomeEntries = [verdict, review, memoryUndo, answer, skillUse, evaluation, hook] as const;
 
 /** Answer to one request, as the run of a tool call reports it. */
 export type RecordedAnswer = Omit<z.infer<typeof answer>, "type" | "at">;

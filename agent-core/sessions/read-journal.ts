@@ -81,7 +81,7 @@ export type StoredPlan = { readonly position: number; readonly items: EntryOf<"t
 
 /** Entries about the past that a resumed session needs besides its messages. */
 export type RecordEntry = EntryOf<
-  "usage" | "file-change" | "git-copies" | "watched-command" | "restore" | "compression" | "delegation"
+  "usage" | "file-change" | "git-copies" | "watched-command" | "restore" | "compression" | "delegation" | "memory-undo"
 >;
 
 export type ReadSession =
@@ -295,6 +295,7 @@ class Reading {
       case "watched-command":
       case "restore":
       case "delegation":
+      case "memory-undo":
         this.#records.push(entry);
         return;
       case "todos":

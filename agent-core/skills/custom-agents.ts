@@ -203,6 +203,8 @@ async function readAgent(path: string, ending: string, limits: FileLimits): Prom
   const { fields, body: instructions } = await readFrontMatter(file.text);
   const name = nameFrom(basename(path).slice(0, -ending.length));
   if (instructions === "") return `${path}: it has no instructions`;
+  // The role would have all tools, whatever the file says.
+  if (/^---\s*\n[\w-]+:/.test(instructions)) return `${path}: its front matter has no end, a line of ---`;
   try {
     const facts = factsSchema.parse(fields);
     const described = facts.description ?? instructions.split("\n", 1)[0] ?? name;

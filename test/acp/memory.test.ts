@@ -113,6 +113,11 @@ test("a review after a turn shows one line, which a replay has too, and its undo
   expect(result).toEqual({ ok: true, message: `Removed from the memory: releases are tagged. Removed ${skill}.` });
   expect(existsSync(skill)).toBe(false);
   expect(readFileSync(file(), "utf8")).not.toContain("releases are tagged");
+  const marks = () => reviewed.of("session_info_update").filter((update) => JSON.stringify(update).includes(id));
+  expect(marks()).toEqual([expect.objectContaining({ _meta: { hermes: { undoneCalls: [id] } } })]);
+  await reviewed.request("session/close", { sessionId: session });
+  await reviewed.request("session/load", { sessionId: session, cwd: reviewed.cwd, mcpServers: [] });
+  expect(marks()).toHaveLength(2);
   await reviewed.stop();
 });
 

@@ -167,6 +167,9 @@ describe("the page of extensions", () => {
     await panel().page.getByText("Removed from the memory: tests run with vitest.").first().waitFor();
     expect(readFileSync(memory, "utf8")).toBe("");
     await panel().pictures("memory-undone");
+    await panel().reload();
+    await panel().toolCalls("completed").getByText("Undone").waitFor();
+    expect(await panel().page.getByRole("button", { name: "Undo This Change" }).count()).toBe(0);
   });
 
   test("the line of a memory review is there after a reload of its session, and is undone by its button", async () => {

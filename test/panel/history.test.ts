@@ -7,6 +7,13 @@ import { openPanel, usePanel } from "../support/panel/open-panel.ts";
 /** It takes a second to stop it. */
 const STUBBORN = "run `trap '' TERM; sleep 600`";
 
+/** True when the actions of a message lie over its first line. */
+const COVERED = `(row) => {
+  const line = document.createRange();
+  line.selectNodeContents(row.querySelector(".bubble"));
+  return row.querySelector(".message-actions").getBoundingClientRect().bottom > line.getBoundingClientRect().top;
+}`;
+
 describe("sessions in the panel", () => {
   const panel = usePanel(() => openPanel());
 
@@ -47,6 +54,7 @@ describe("sessions in the panel", () => {
     await say("list the files", "a.txt");
     await panel().page.locator(".user").first().hover();
     await panel().pictures("message-actions");
+    expect(await panel().page.locator(".user").first().evaluate(COVERED)).toBe(false);
     await panel().page.getByRole("button", { name: "Edit Message and Send It Again" }).first().click();
     const field = panel().page.getByRole("textbox", { name: "Message to send again" });
     await panel().pictures("message-edit");

@@ -74,7 +74,6 @@ const handlers: Handlers = {
   "earlier-page": addEarlierPage,
   "earlier-failed": failEarlier,
   "turn-end": endTurn,
-  "memory-undone": (state, { callId }) => ({ ...state, undoneMemory: [...state.undoneMemory, callId] }),
   reviewed: decideEdits,
   interrupted: (state) => ({ ...state, paused: state.paused ?? "turn" }),
   rewind: (state, { position }, at) => rewindTo(state, position, at),

@@ -39,9 +39,10 @@ const handlers: Handlers = {
   config_option_update: (state, update) => withOptions(state, update.configOptions),
   session_info_update: (before, { title, _meta }, at) => {
     const state = title == null ? before : { ...before, title };
-    const { activity, position, compression, rewound, earlier, goal } = ourMeta(_meta);
+    const { activity, position, compression, rewound, earlier, goal, undoneCalls } = ourMeta(_meta);
     if (activity === "thinking" || activity === "tools") return { ...state, activity };
     if (goal !== undefined) return { ...state, paused: goal === "paused" ? "goal" : undefined };
+    if (undoneCalls !== undefined) return { ...state, undoneMemory: [...state.undoneMemory, ...undoneCalls] };
     const begun: PanelState = earlier === undefined ? state : { ...state, earlier: { type: "available", ...earlier } };
     const remaining = rewound === undefined ? begun : { ...rewindTo(begun, rewound.position, at), restore: undefined };
     const placed = position === undefined ? remaining : placeLastPrompt(remaining, position);

@@ -54,6 +54,7 @@ export const ToolCard = memo(function ToolCard({ entry, isNested = false }: Tool
   const label = isRejected ? t("not run") : statusLabels[status];
   const body = useBody(entry);
   const isOpen = useOpenByDefault(entry);
+  const isTakenBack = useUndone(entry.id) || isUndone(entry);
   const summary = (
     <>
       <Icon name={iconOf(entry)} />
@@ -64,8 +65,8 @@ export const ToolCard = memo(function ToolCard({ entry, isNested = false }: Tool
       {durationMs !== undefined && durationMs >= SHOWN_DURATION_MS && (
         <span class="tool-time">{formatDuration(durationMs)}</span>
       )}
-      {isUndone(entry) && <span class="memory-undone">{t("Undone")}</span>}
-      <StatusIcon entry={entry} />
+      {isTakenBack && <span class="memory-undone">{t("Undone")}</span>}
+      {isTakenBack ? <Icon name="discard" /> : <StatusIcon entry={entry} />}
       <span class="visually-hidden">{entry.waiting ? t("waiting for permission") : label}</span>
     </>
   );
@@ -78,7 +79,7 @@ export const ToolCard = memo(function ToolCard({ entry, isNested = false }: Tool
           {body}
         </Fold>
       )}
-      {entry.isMemory && status === "completed" && (
+      {entry.isMemory && status === "completed" && !isTakenBack && (
         <div class="tool-memory">
           <MemoryUndo callId={entry.id} />
         </div>
@@ -221,11 +222,16 @@ function NestedCalls(parent: CallParent) {
   );
 }
 
+/** True after the undo of what the call changed in the memory or in skills. */
+function useUndone(callId: string): boolean {
+  const { store } = usePanel();
+  return useComputed(() => store.shown.value.undoneMemory.includes(callId)).value;
+}
+
 /** Undoes what a call changed in the memory or in skills. */
 export function MemoryUndo({ callId }: { readonly callId: string }) {
-  const { store, post, isReadOnly } = usePanel();
-  const isUndone = useComputed(() => store.shown.value.undoneMemory.includes(callId)).value;
-  if (isUndone) return <span class="memory-undone">{t("Undone")}</span>;
+  const { post, isReadOnly } = usePanel();
+  if (useUndone(callId)) return <span class="memory-undone">{t("Undone")}</span>;
   if (isReadOnly) return null;
   return (
     <Button
@@ -242,7 +248,6 @@ function StatusIcon({ entry }: { readonly entry: ToolEntry }) {
   const { status, waiting, isRejected, tasks } = entry;
   if (waiting) return <Icon name="bell-dot" />;
   if (status === "failed" && isRejected) return <Icon name="circle-slash" />;
-  if (isUndone(entry)) return <Icon name="discard" />;
   switch (status) {
     case "pending":
     case "in_progress":

@@ -1,9 +1,9 @@
 /** Answers of /memory: the entries of the memory with their origins, and the undo of a write. */
-import type { AIAgent } from "../../agent/ai-agent.ts";
 import type { ShownPlan } from "../../checkpoints/restore-plan.ts";
 import type { Memory, MemoryEntry, MemoryUndo } from "../../memory/memory.ts";
 import type { MemoryWrite, MemoryWriter } from "../../memory/memory-ledger.ts";
 import { MEMORY_TARGETS, notesLength } from "../../memory/notes.ts";
+import { infoUpdate } from "../conversation-updates.ts";
 import type { CommandSession } from "./command.ts";
 
 export const MEMORY_OFF = "The memory is off: `memory.memory_enabled` in config.yaml.";
@@ -15,8 +15,9 @@ const SYNTAX = "`/memory`, `/memory remove TEXT`, `/memory undo` for the last ch
 /** Answer to `/memory` with this argument. */
 export async function answerMemory(
   argument: string,
-  { agent, signal }: Pick<CommandSession, "agent" | "signal">,
+  session: Pick<CommandSession, "agent" | "signal" | "send">,
 ): Promise<string> {
+  const { agent } = session;
   if (agent.setup.memory === undefined) return MEMORY_OFF;
   if (argument === "") return shown(agent.setup.memory);
   const [, part] = /^remove\s+(.+)$/s.exec(argument) ?? [];
@@ -25,26 +26,35 @@ export async function answerMemory(
   if (id === "") return `Type ${SYNTAX}.`;
   const writes = await agent.setup.memory.writes();
   const chosen = id === undefined ? writes.at(-1) : writes.find((write) => write.id === id);
-  if (chosen === undefined && id !== undefined) return (await undoCall(agent, id, signal)).message;
+  if (chosen === undefined && id !== undefined) return (await undoCall(session, id)).message;
   if (chosen === undefined) return "Nothing to undo: Hermes has not changed the memory.";
-  return (await agent.setup.memory.undo([chosen])).message;
+  const undone = await agent.setup.memory.undo([chosen]);
+  return noted(undone, session, chosen.sessionId === agent.sessionId ? chosen.callId : undefined).message;
 }
 
+/** Marks the call whose changes were undone, in the client and for a replay. */
+function noted(undone: MemoryUndo, { agent, send }: Undoing, callId: string | undefined): MemoryUndo {
+  if (!undone.ok || callId === undefined) return undone;
+  agent.session.journal({ type: "memory-undo", callId });
+  send(infoUpdate({ undoneCalls: [callId] }));
+  return undone;
+}
+
+type Undoing = Pick<CommandSession, "agent" | "send">;
+
 /** Undoes what a call wrote: entries of the memory, and files of skills. Of a repeated id, the entries of the last call. */
-export async function undoCall(
-  { setup: { memory: of }, checkpoints, sessionId }: AIAgent,
-  callId: string,
-  signal: AbortSignal,
-): Promise<MemoryUndo> {
-  const files = (await checkpoints?.undoCall(callId, signal)) ?? [];
-  const all = (await of?.writes()) ?? [];
+export async function undoCall(session: Undoing & Pick<CommandSession, "signal">, callId: string): Promise<MemoryUndo> {
+  const { setup, checkpoints, sessionId } = session.agent;
+  const files = (await checkpoints?.undoCall(callId, session.signal)) ?? [];
+  const all = (await setup.memory?.writes()) ?? [];
   const writes = all.filter((write) => write.sessionId === sessionId && write.callId === callId);
-  if (of === undefined || (writes.length === 0 && files.length > 0)) return filesUndone(files);
+  const ofFiles = filesUndone(files);
+  if (setup.memory === undefined || (writes.length === 0 && files.length > 0)) return noted(ofFiles, session, callId);
   // A call of a turn changes one entry. A review changes several under an id of its own.
-  const undone = await of.undo(writes.at(-1)?.by === "agent" ? writes.slice(-1) : writes);
-  if (files.length === 0) return undone;
-  const { ok, message } = filesUndone(files);
-  return { ok: ok && undone.ok, message: `${undone.message} ${message}` };
+  const undone = await setup.memory.undo(writes.at(-1)?.by === "agent" ? writes.slice(-1) : writes);
+  if (files.length === 0) return noted(undone, session, callId);
+  const both = { ok: ofFiles.ok && undone.ok, message: `${undone.message} ${ofFiles.message}` };
+  return noted(both, session, callId);
 }
 
 function filesUndone(files: readonly ShownPlan[]): MemoryUndo {

@@ -125,9 +125,11 @@ export function registerMemoryMethods(app: AgentApp, server: AgentServer): void 
     });
     return { files: await Promise.all(files) };
   });
-  onClientRequest(app, memoryMethods.undo, async ({ params: { sessionId, callId }, signal }) =>
-    (await answers()).undoCall(server.session(sessionId).agent, callId, signal).catch(throwRequestError),
-  );
+  onClientRequest(app, memoryMethods.undo, async ({ params: { sessionId, callId }, signal }) => {
+    const session = server.session(sessionId);
+    const parts = { agent: session.agent, signal, send: session.send.bind(session) };
+    return (await answers()).undoCall(parts, callId).catch(throwRequestError);
+  });
 }
 
 function keyProviders(configured: ConfiguredAgent): readonly HermesProvider[] {

@@ -75,7 +75,6 @@ function conversationActions({ sessions, panels, panel, requests, restores, work
         const { sessionId, log } = panel.shown;
         if (sessionId === undefined) return;
         const { ok, message: text } = await call(await worker.agent(), memoryMethods.undo, { sessionId, callId });
-        if (ok) log.push({ kind: "memory-undone", callId });
         log.push({ kind: "notice", severity: ok ? "info" : "warning", text });
       }),
     answer: ({ requestId, text }) => requests.answer(requestId, { kind: "text", text }),

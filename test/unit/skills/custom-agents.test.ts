@@ -100,9 +100,12 @@ describe("custom agents", () => {
     expect(await toolsOf("tools: [teleport, 7up]")).toEqual([]);
   });
 
-  test("without an end of their front matter are instructions as a whole", async () => {
-    put(join(root, ".hermes/agents/one.md"), "---\nname: other\nDo it.");
-    expect((await readAgents(places())).agents).toMatchObject([{ name: "one", tools: undefined }]);
+  test("without an end of their front matter are a problem, and a line above their instructions is none", async () => {
+    put(join(root, ".hermes/agents/one.md"), "---\r\ntools: Read\r\nDo it.");
+    put(join(root, ".hermes/agents/two.md"), "---\nDo it.");
+    const { agents, problems } = await readAgents(places());
+    expect(agents).toMatchObject([{ name: "two", tools: undefined }]);
+    expect(problems).toEqual([expect.stringContaining("one.md: its front matter has no end")]);
   });
 
   test("give a task their role and model, and an unknown one is a problem that lists them", async () => {

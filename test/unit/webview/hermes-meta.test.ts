@@ -112,7 +112,8 @@ test("a notice about the memory names the call that can be undone, and an undo i
   const state = play({ ...notice, _meta: { hermes: { memoryCall: "c1" } } });
   expect(state.entries).toMatchObject([{ type: "notice", memoryCall: "c1" }]);
   expect(play({ ...notice, _meta: { hermes: { memoryCall: 1 } } }).entries[0]).not.toHaveProperty("memoryCall");
-  expect(reduce(state, { kind: "memory-undone", callId: "c1" }, 0).undoneMemory).toEqual(["c1"]);
+  const undone = { sessionUpdate: "session_info_update", _meta: { hermes: { undoneCalls: ["c1"] } } } as const;
+  expect(reduce(state, { kind: "update", update: undone }, 0).undoneMemory).toEqual(["c1"]);
 });
 
 test("a decision about edits marks the cards that it is about, and no later decision changes earlier ones", () => {
