@@ -5,14 +5,14 @@ import { ObjectStore } from "../checkpoints/object-store.ts";
 import { checkpointsFolder, sessionIndexFile, sessionsFolder, spillFolder } from "../config/home.ts";
 import { Deadline } from "../platform/deadline.ts";
 import { lockHolder, lockNote } from "../platform/locks/file-lock.ts";
-import { sameFolderAs } from "../platform/paths.ts";
+import { pathBelow, sameFolderAs } from "../platform/paths.ts";
 import { type HermesImport, type HermesImported, HermesSessionState } from "../protocol/sessions.ts";
 import { type EntryOf, parseEntry } from "../sessions/entry.ts";
 import type { ImportReport } from "../sessions/import/import-sessions.ts";
 import { SessionIndex } from "../sessions/index/session-index.ts";
 import { readFirstLine } from "../sessions/journal-lines.ts";
 import { readJournal, type StoredSession } from "../sessions/read-journal.ts";
-import { journalPath, newSessionId } from "../sessions/session-files.ts";
+import { journalPath, newSessionId, sessionIdsIn } from "../sessions/session-files.ts";
 import { changeListed, deleteSession, forkSession, subAgentsOf } from "../sessions/stored-session.ts";
 import { forkTitle } from "../sessions/titles.ts";
 import { writeProblem } from "../sessions/write-fault.ts";
@@ -93,6 +93,13 @@ export class StoredSessions {
   /** State of a turn that runs here or in another process. */
   stateOf(id: string): HermesSessionState | undefined {
     return HermesSessionState.safeParse(lockNote(`${this.#pathOf(id)}.lock`)).data;
+  }
+
+  /** True while a session other than `own` runs a turn in the folder, here or in another process. */
+  async isBusyIn(folder: string, own?: string): Promise<boolean> {
+    const busy = (await sessionIdsIn(this.#folder)).filter((id) => id !== own && this.stateOf(id) !== undefined);
+    const heads = await Promise.all(busy.map((id) => this.headOf(id)));
+    return heads.some(({ cwd }) => cwd !== undefined && pathBelow(folder, cwd) !== undefined);
   }
 
   /** Stores a copy of a session for other folders. Resolves to its id. */

@@ -13,9 +13,13 @@ export async function worktreesAround(cwd: string): Promise<readonly HermesWorkt
   return Promise.all((await host.listWorktrees(cwd)).map(host.worktreeState));
 }
 
-/** Ends the work tree that `cwd` lies in. Rejects with an Error in one line, before anything is removed. */
-export async function endAt(cwd: string, end: HermesWorktreeEnd, message = MESSAGE) {
-  return host.endWorktree(await host.worktreeOf(cwd), end, message);
+type Ending = { readonly cwd: string; readonly end: HermesWorktreeEnd; readonly message?: string | undefined };
+
+/** Ends the work tree that `cwd` lies in, unless a session works there. Rejects with an Error in one line, before anything is removed. */
+export async function endAt({ cwd, end, message = MESSAGE }: Ending, isBusyIn: (folder: string) => Promise<boolean>) {
+  const worktree = await host.worktreeOf(cwd);
+  if (await isBusyIn(worktree.path)) throw new UsageError(`A session works in ${worktree.path}. Stop it first.`);
+  return host.endWorktree(worktree, end, message);
 }
 
 export async function changesAt(cwd: string) {
@@ -33,7 +37,14 @@ export async function inWorktree(cwd: string, params: SessionParams): Promise<Se
 /** Answer to `/worktree`. */
 export async function answerWorktree(
   argument: string,
-  { cwd, worktrees, agent, signal }: Pick<CommandSession, "cwd" | "worktrees" | "agent" | "signal">,
+  {
+    cwd,
+    worktrees,
+    agent,
+    signal,
+    sessions,
+    id,
+  }: Pick<CommandSession, "cwd" | "worktrees" | "agent" | "signal" | "sessions" | "id">,
 ): Promise<string> {
   const [verb = "", ...words] = argument.trim().split(/\s+/);
   if (verb === "" || verb === "list") return listText(await worktreesAround(cwd), cwd);
@@ -47,7 +58,8 @@ export async function answerWorktree(
   if (end.data === "discard" && words[0] !== "confirm") {
     return "This deletes the worktree and its branch for good. Type `/worktree discard confirm`.";
   }
-  return (await endAt(cwd, end.data, agent.session.title)).message;
+  const ending = { cwd, end: end.data, message: agent.session.title };
+  return (await endAt(ending, (folder) => sessions.isBusyIn(folder, id))).message;
 }
 
 function listText(worktrees: readonly HermesWorktreeState[], cwd: string): string {

@@ -45,10 +45,15 @@ export function resolvePath(path: string): string {
   return path.length > MAX_PATH || ELSEWHERE.test(path) ? path : follow(path, 0);
 }
 
-/** Test for absolute paths of this folder, which may lead to it through links. It resolves the folder once. */
+/** Test for absolute paths of this folder, which may lead to it through links. It resolves each path once. */
 export function sameFolderAs(folder: string): (path: string) => boolean {
   const resolved = resolvePath(folder);
-  return (path) => path === folder || resolvePath(path) === resolved;
+  const known = new Map([[folder, true]]);
+  return (path) => {
+    const isSame = known.get(path) ?? resolvePath(path) === resolved;
+    known.set(path, isSame);
+    return isSame;
+  };
 }
 
 function follow(path: string, links: number): string {

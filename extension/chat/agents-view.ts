@@ -220,6 +220,9 @@ function rowItem(row: AgentRow): vscode.TreeItem {
   return item;
 }
 
+/** Made once: it takes longer than all else of a row. */
+let ages: Intl.RelativeTimeFormat | undefined;
+
 const UNITS = [
   ["day", 86_400_000],
   ["hour", 3_600_000],
@@ -229,8 +232,8 @@ const UNITS = [
 function ageOf(at: number): string {
   const age = Date.now() - at;
   const [unit, length] = UNITS.find(([, ms]) => age >= ms) ?? ["minute", 60_000];
-  const format = new Intl.RelativeTimeFormat(vscode.env.language, { style: "narrow", numeric: "auto" });
-  return age < 60_000 ? vscode.l10n.t("now") : format.format(-Math.floor(age / length), unit);
+  ages ??= new Intl.RelativeTimeFormat(vscode.env.language, { style: "narrow", numeric: "auto" });
+  return age < 60_000 ? vscode.l10n.t("now") : ages.format(-Math.floor(age / length), unit);
 }
 
 /** Argument of the commands on a row: the row, or the id of a session. */

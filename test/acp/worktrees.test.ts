@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
 import { AcpAgent } from "../support/acp-agent.ts";
 
 let agent: AcpAgent;
@@ -86,6 +86,27 @@ test("an end that conflicts changes nothing and names the files", async () => {
     expect(result?.["conflicts"]).toEqual(["a.txt"]);
   }
   expect(existsSync(path)).toBe(true);
+});
+
+test("a worktree does not end while a session works in it in another window, and ends after its stop", async () => {
+  const { result: made } = await agent.request("_hermes/worktree/add", { cwd: agent.cwd, name: "busy" });
+  const path = String(made?.["path"]);
+  const other = new AcpAgent({ HERMES_PROVIDER: "offline" }, agent.home);
+  onTestFinished(() => other.stop());
+  await other.initialize();
+  const { result } = await other.request("session/new", { cwd: path, mcpServers: [] });
+  const sessionId = String(result?.["sessionId"]);
+  await other.request("session/set_mode", { sessionId, modeId: "auto" });
+  const turn = other.prompt(sessionId, "run touch begun; until test -e never; do sleep 0.05; done");
+  await expect.poll(() => existsSync(join(path, "begun"))).toBe(true);
+  for (const end of ["merge", "patch", "discard"]) {
+    const { error } = await agent.request("_hermes/worktree/end", { cwd: path, end });
+    expect(JSON.stringify(error)).toContain("Stop it first.");
+  }
+  other.notify("session/cancel", { sessionId });
+  await turn;
+  const { result: next } = await agent.request("session/new", { cwd: path, mcpServers: [] });
+  expect(await answer(String(next?.["sessionId"]), "/worktree merge")).toContain("Merged hermes/busy");
 });
 
 test("the changes of a worktree are shown with the texts from before, also with new, deleted and binary files", async () => {

@@ -29,6 +29,8 @@ export type CommandSession = {
   readonly sessions: {
     readonly index: SessionIndex;
     import(request: HermesImport, signal: AbortSignal): Promise<HermesImported>;
+    /** True while a session other than `own` runs a turn in the folder. */
+    isBusyIn(folder: string, own?: string): Promise<boolean>;
   };
   /** Rejects with an error of the protocol. */
   readonly readStored: (id: string) => Promise<StoredSession>;

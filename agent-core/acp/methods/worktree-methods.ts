@@ -18,7 +18,7 @@ export function registerWorktreeMethods(app: AgentApp, server: AgentServer): voi
   onClientRequest(app, worktreeMethods.changes, async ({ params: { cwd } }) =>
     (await requests()).changesAt(cwd).catch(throwRequestError),
   );
-  onClientRequest(app, worktreeMethods.end, async ({ params: { cwd, end, message } }) =>
-    (await requests()).endAt(cwd, end, message).catch(throwRequestError),
+  onClientRequest(app, worktreeMethods.end, async ({ params }) =>
+    (await requests()).endAt(params, (folder) => server.stored.isBusyIn(folder)).catch(throwRequestError),
   );
 }
