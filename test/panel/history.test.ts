@@ -8,11 +8,11 @@ import { openPanel, usePanel } from "../support/panel/open-panel.ts";
 const STUBBORN = "run `trap '' TERM; sleep 600`";
 
 /** True when the actions of a message lie over its first line. */
-const COVERED = `(row) => {
+const COVERED = `(() => {
   const line = document.createRange();
-  line.selectNodeContents(row.querySelector(".bubble"));
-  return row.querySelector(".message-actions").getBoundingClientRect().bottom > line.getBoundingClientRect().top;
-}`;
+  line.selectNodeContents(document.querySelector(".bubble"));
+  return document.querySelector(".message-actions").getBoundingClientRect().bottom > line.getBoundingClientRect().top;
+})()`;
 
 describe("sessions in the panel", () => {
   const panel = usePanel(() => openPanel());
@@ -54,7 +54,7 @@ describe("sessions in the panel", () => {
     await say("list the files", "a.txt");
     await panel().page.locator(".user").first().hover();
     await panel().pictures("message-actions");
-    expect(await panel().page.locator(".user").first().evaluate(COVERED)).toBe(false);
+    expect(await panel().page.evaluate(COVERED)).toBe(false);
     await panel().page.getByRole("button", { name: "Edit Message and Send It Again" }).first().click();
     const field = panel().page.getByRole("textbox", { name: "Message to send again" });
     await panel().pictures("message-edit");
