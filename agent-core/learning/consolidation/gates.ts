@@ -62,10 +62,14 @@ export class Gates {
   /** Texts in a form for comparison, as far as they were needed. */
   readonly #folded = new Map<Source, string>();
   readonly #known: ReadonlySet<string>;
+  /** All that the user said: a correction may leave out what the request named. */
+  readonly #spoken: string;
 
   constructor(evidence: Evidence) {
     this.#evidence = evidence;
     this.#known = new Set(evidence.known.flatMap(linesOf).map(textKey));
+    const spoken = evidence.sources.flatMap(({ by, text }) => (by === "user" ? [text] : []));
+    this.#spoken = fold([...spoken, evidence.project].join(" "));
   }
 
   check(candidate: Candidate): Checked {
@@ -75,7 +79,7 @@ export class Gates {
     if (!isFact) return rejected("unwanted", "its length is not that of a fact");
     const quoted = this.#find(cleaned);
     if (quoted === undefined) return rejected("unproven", "the session does not show it");
-    const found = (quoted.by === "user" && this.#toolSaying(text, quoted)) || quoted;
+    const found = (quoted.by === "user" && this.#toolSaying(text)) || quoted;
     const unproven = this.#unsupported(cleaned, found);
     if (unproven !== undefined) return rejected("unproven", unproven);
     const harm = this.#secret(cleaned) ?? harmIn(cleaned);
@@ -120,11 +124,11 @@ export class Gates {
     return { by: source.by, position: source.position, context };
   }
 
-  /** The output of a tool that says more of the text than the user's message does. */
-  #toolSaying(text: string, { context }: Found): Found | undefined {
+  /** The output of a tool that says more of the text than the user does. */
+  #toolSaying(text: string): Found | undefined {
     const tools = this.#evidence.sources.filter(({ by }) => by === "tool");
     const outputs = tools.map((source) => this.#text(source));
-    const place = placeSaying(text, `${context} ${this.#evidence.project}`, outputs);
+    const place = placeSaying(text, this.#spoken, outputs);
     const source = place && tools[place.output];
     return source && this.#around(source, "", place.at);
   }
@@ -142,13 +146,13 @@ export class Gates {
       return "its value is not in the session";
     }
     if ([...valuesIn(text)].some((value) => !around.includes(fold(value)))) return "its value is not in the session";
-    const place = `${around} ${fold(this.#evidence.project)}`;
     const names = text.match(/(?<=\S\s)\p{Lu}\p{Ll}+\b/gu) ?? [];
-    if (names.some((name) => !place.includes(name.toLowerCase()))) return "the session does not name it";
     const isPerson = kind === "fact" && entity === "person";
     const isNamed = isPerson || fold(text).includes(fold(subject));
-    if (isNamed && contentWords(subject).some((word) => !place.includes(word))) return "the session does not name it";
-    const near = new Set(contentWords(place));
+    const named = contentWords([...names, ...(isNamed ? [subject] : [])].join(" "));
+    const place = `${around} ${this.#spoken}`;
+    if (named.some((word) => !place.includes(word))) return "the session does not name it";
+    const near = new Set(contentWords(`${around} ${this.#evidence.project}`));
     const words = new Set(contentWords(text));
     const shared = [...words].filter((word) => near.has(word)).length;
     return shared >= words.size * SUPPORTED ? undefined : "the quote does not support it";
