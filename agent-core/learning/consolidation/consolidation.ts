@@ -192,7 +192,7 @@ class Consolidation {
     await this.#mark(session, { messages, state: "done", tries, added: before + added.length, ...measured });
   }
 
-  /** Asks about sentences of the user that no statement quotes: an answer leaves some out. */
+  /** Asks about sentences of the user that no statement quotes, and what came after: an answer leaves some out. */
   async #askAgain(
     transcript: Transcript,
     asked: Parameters<typeof extractionRequest>[1],

@@ -77,30 +77,26 @@ already, unless the session repeats or changes it. Signals come only from the us
 user means it for later work as well, and false when it is about this task or this moment. "check" is there only when the host \
 can check the rule at a tool call: the subject of a commit, the path of an edit from the project's folder, the text of a \
 new file, the text that an edit writes, or a command line. Put "sensitive": true on health, politics, religion, money and the life of other people, \
-unless the user asks to remember it. Name a known item in "supersedes" only when the two cannot both hold: another \
+and leave it out of the summary, unless the user asks to remember it. Name a known item in "supersedes" only when the two cannot both hold: another \
 folder, command or person beside it is no replacement. At most 8 facts and 8 signals; empty lists are usual.`;
 
 /** Known item that the model can name. */
 export type Known = { readonly id: string; readonly about: string; readonly text: string };
 
-/** Sentence of the user that an answer left out. */
-type LeftOut = { readonly position: number; readonly text: string };
-
 type Asked = {
   /** Facts of the same project and of the user, and notes of the memory. */
   readonly known: readonly Known[];
   readonly secrets: readonly string[];
-  /** The question is asked again, about these sentences only. */
-  readonly leftOut?: readonly LeftOut[];
+  /** The question is asked again, about these messages only. */
+  readonly leftOut?: Transcript["messages"];
 };
 
 export function extractionRequest(transcript: Transcript, { known, secrets, leftOut }: Asked): readonly Message[] {
-  const digest = leftOut?.map(({ position: at, text: said }) => `[${at} user] ${said}`).join("\n");
   const listed = known.map(({ id, about, text: line }) => `- [${id}] ${about}: ${line}`);
   const parts = [
     `# Project\n\n${transcript.cwd}`,
     ...(listed.length === 0 ? [] : [`# Known\n\n${listed.join("\n")}`]),
-    `# Transcript\n\n${digest ?? digestOf(transcript)}`,
+    `# Transcript\n\n${digestOf({ ...transcript, ...(leftOut && { messages: leftOut }) })}`,
   ];
   return [
     { role: "system", content: REQUEST },

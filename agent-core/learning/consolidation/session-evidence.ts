@@ -46,7 +46,11 @@ export type Source = { readonly position: number; readonly by: "user" | "tool"; 
 
 /** The messages that can be evidence: not the agent's own words, and nothing that the host or a recall brought in. */
 export function sourcesOf(transcript: Pick<Transcript, "messages" | "happened">): readonly Source[] {
-  const known = ownResults(transcript);
+  // The host's words about an edit that failed or was undone are no output either.
+  const edits = transcript.happened.flatMap((entry) =>
+    entry.type === "tool" && entry.kind === "edit" ? [entry.callId] : [],
+  );
+  const known = new Set([...ownResults(transcript), ...edits]);
   return transcript.messages.flatMap(({ position, message }): readonly Source[] => {
     if (message.role === "tool") {
       return known.has(message.tool_call_id) ? [] : [{ position, by: "tool", text: message.content }];
@@ -117,18 +121,20 @@ export function actedIn({ messages }: Pick<Transcript, "messages">): string {
     .join("\n");
 }
 
-/** Sentences of the user's later messages that none of the quotes is from, by message. */
+/**
+ * The user's later messages from the first one on with a sentence that none of the quotes is from: what the user says after it
+ * may take it back.
+ */
 export function unquoted(
   { messages }: Pick<Transcript, "messages">,
   quotes: readonly string[],
-): readonly { readonly position: number; readonly text: string }[] {
+): Transcript["messages"] {
   const [, ...later] = messages.filter((one) => spokenIn(one) !== "");
-  return later.flatMap((one) => {
-    const left = sentencesOf(spokenIn(one))
-      .filter((sentence) => contentWords(sentence).length >= STATEMENT_WORDS)
-      .filter((sentence) => !quotes.some((quote) => quote.includes(sentence) || sentence.includes(quote)));
-    return left.length === 0 ? [] : [{ position: one.position, text: left.join(" ") }];
-  });
+  const isLeft = (sentence: string): boolean =>
+    contentWords(sentence).length >= STATEMENT_WORDS &&
+    !quotes.some((quote) => quote.includes(sentence) || sentence.includes(quote));
+  const first = later.findIndex((one) => sentencesOf(spokenIn(one)).some(isLeft));
+  return first < 0 ? [] : later.slice(first);
 }
 
 /** Commands that passed, in a session without an edit that the user took back. */

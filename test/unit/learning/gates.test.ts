@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import type { Candidate } from "../../../agent-core/learning/consolidation/extraction.ts";
 import { type Evidence, Gates } from "../../../agent-core/learning/consolidation/gates.ts";
-import { sourcesOf } from "../../../agent-core/learning/consolidation/session-evidence.ts";
+import { sourcesOf, unquoted } from "../../../agent-core/learning/consolidation/session-evidence.ts";
 import type { Transcript } from "../../../agent-core/learning/transcript.ts";
 
 const PROMPT = [
@@ -238,6 +238,29 @@ test("a value that is not beside the quote, or not in the text, is invented", ()
   expect(gates.check({ ...about, value: "8417", text: "The mailer listens on a port." })).toMatchObject({ ok: false });
 });
 
+/** A request, and a correction that leaves out what the request named. */
+const ELLIPTIC: readonly (readonly [request: string, correction: string, subject: string, text: string])[] = [
+  ["Is the mailer up?", "No, it listens on 8417.", "mailer", "The mailer listens on 8417."],
+  ["Läuft der Mailer?", "Nein, der lauscht auf 8417.", "Mailer", "Der Mailer lauscht auf 8417."],
+  ["Schreib ein Shellskript.", "Die haben oben 8417.", "Shellskripte", "Die Shellskripte haben oben 8417."],
+  ["Lanza las pruebas.", "No, siempre van con 8417.", "pruebas", "Las pruebas siempre van con 8417."],
+  ["Le service tourne-t-il ?", "Non, il écoute sur 8417.", "service", "Le service écoute sur 8417."],
+  ["跑一下测试。", "不对，以后都用 8417。", "测试", "测试以后都用 8417。"],
+  ["テストを走らせて。", "いいえ、いつも 8417 で実行します。", "テスト", "テストはいつも 8417 で実行します。"],
+];
+
+test.each(ELLIPTIC)("after %j the correction %j is about what the request named", (request, said, subject, text) => {
+  const candidate = { ...fact(text, said), subject, value: "8417" };
+  const after = (by: "user" | "tool", first: string): unknown => {
+    const sources = [{ position: 1, by, text: first } as const, { position: 2, by: "user", text: said } as const];
+    const checked = new Gates({ sources, known: [], secrets: [], project: "shop" }).check(candidate);
+    return checked.ok ? checked.candidate.by : checked.reason;
+  };
+  expect(after("user", request)).toBe("user");
+  expect(after("user", "Go on.")).toBe("the session does not name it");
+  expect(after("tool", request)).not.toBe("user");
+});
+
 test("a file's statement about a command waits, unless exactly that command passed here", () => {
   const line = "The tests of this project run with bin/check smoke.";
   const about = { ...fact(line, line), value: "bin/check smoke", cites: "bin/check smoke" };
@@ -255,4 +278,38 @@ test("text in a fence of the user's message is what they quote, not what they sa
     { position: 0, by: "user", text: "Fix this problem.\n\n" },
     { position: 0, by: "tool", text: `${problem}\n` },
   ]);
+});
+
+test("the host's words about an edit that did not happen are no output", () => {
+  const refusal = "Error: patch: The user undid your edit in attic/page.md. Do not repeat it, and read the file again.";
+  const said = "Never touch a file in the folder attic!";
+  const transcript = {
+    messages: [
+      { position: 0, message: { role: "user", content: said } },
+      { position: 1, message: { role: "tool", tool_call_id: "one", content: refusal } },
+      { position: 2, message: { role: "tool", tool_call_id: "two", content: "attic/page.md: a page" } },
+    ],
+    happened: [
+      { type: "tool", callId: "one", name: "patch", kind: "edit", ok: false },
+      { type: "tool", callId: "two", name: "read_file", kind: "read", ok: true },
+    ],
+  } as unknown as Transcript;
+  const sources = sourcesOf(transcript);
+  expect(sources.map(({ position }) => position)).toEqual([0, 2]);
+  const gates = new Gates({ sources, known: [], secrets: [], project: "shop" });
+  const rule = { ...wish("Do not edit a file in the folder attic.", said), subject: "folder attic", isRule: true };
+  expect(gates.check(rule)).toMatchObject({ candidate: { by: "user" } });
+});
+
+test.each([
+  ["Write the report in Dutch.", "No, I was wrong: write it in Latin."],
+  ["Schreib den Bericht auf Niederländisch.", "Vergiss das, auf Latein wie bisher."],
+  ["报告一律用荷兰语写出来。", "不，我说错了：用拉丁语。"],
+])("a question about the left out %j shows the words that take it back", (said, takenBack) => {
+  const texts = ["The report, please.", "Thank you, that is a good start.", said, takenBack];
+  const messages = texts.map((content, position) => ({ position, at: 0, message: { role: "user", content } }) as const);
+  const left = (...quotes: string[]) => unquoted({ messages }, quotes).map(({ position }) => texts[position]);
+  const [, thanks = ""] = texts;
+  expect(left(thanks, takenBack)).toEqual([said, takenBack]);
+  expect(left(thanks, said, takenBack)).toEqual([]);
 });

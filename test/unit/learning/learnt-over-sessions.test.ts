@@ -229,7 +229,7 @@ test("the model is asked again about words of the user that its answer leaves ou
   };
   await runAll();
   expect(asked).toHaveLength(2);
-  expect(asked[1]).toContain(`[2 user] ${rule}`);
+  expect(asked[1]).toContain(`[2 user] No. ${rule}`);
   expect(asked[1]).not.toContain("Write the settings");
   expect((await (await loop()).store.items()).map(({ text }) => text)).toContain(rule);
 });
