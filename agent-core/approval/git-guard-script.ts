@@ -1,7 +1,7 @@
 /** Commands that change files of the work tree. An alias of the user may be any of them, and the policy asks for it. */
 export const CHANGING: readonly string[] = [
   "checkout switch restore reset merge pull cherry-pick revert rebase stash am apply read-tree bisect worktree submodule rm mv",
-  "checkout-index sparse-checkout filter-branch filter-repo",
+  "checkout-index sparse-checkout filter-branch filter-repo clean",
 ].flatMap((line) => line.split(" "));
 
 /**
@@ -11,7 +11,12 @@ export const CHANGING: readonly string[] = [
  */
 export const SCRIPT = `\
 lines() { tr '\\0' '\\n'; }
-commit() { "$git" rev-parse -q --verify "$1^{commit}" 2>/dev/null; }
+# Two commits with three dots stand for the one at which they part. The end of a text is part of it.
+commit() {
+  id=$(left=\${1%%...*} right=\${1#*...}
+  case $1 in *...*) "$git" merge-base "\${left:-HEAD}" "\${right:-HEAD}" ;; *) "$git" rev-parse -q --verify "$1" ;; esac 2>/dev/null)
+  "$git" rev-parse -q --verify "$id^{commit}" 2>/dev/null
+}
 names() { "$git" ls-tree -r --name-only -z "$1" | lines; }
 between() { "$git" diff-tree -r --no-renames --name-only -z "$1" "$2" | lines; }
 against() { "$git" diff --no-ext-diff --no-renames --no-relative --name-only -z "$@" | lines; }
@@ -76,6 +81,7 @@ touched() {
     cherry-pick | revert) letters=mX ;;
     am | apply) letters=pC ;;
     stash) letters=m ;;
+    clean) letters=e ;;
   esac
   flags=' ' found= dashes= prefix= takes= count=$#
   while [ "$count" -gt 0 ]; do
@@ -87,7 +93,7 @@ touched() {
       "read-tree --p"* | "checkout-index --p"*) prefix=\${1-} takes=1 ;;
       "rebase --ex"* | "$verb --str"* | "$verb --pathspec-fr"* | "$verb --conf"* | "stash --me"* | "merge --"[mi]* | "merge --fi"* | \\
         "worktree --rea"* | "bisect --term-"* | "am --"[dpw]* | "am --exc"* | "am --inc"* | "am --resolvem"* | \\
-        "apply --di"* | "apply --ex"* | "apply --inc"* | "apply --bu"* | "apply --w"*) takes=1 ;;
+        "clean --e"* | "apply --di"* | "apply --ex"* | "apply --inc"* | "apply --bu"* | "apply --w"*) takes=1 ;;
       "$verb -"[!-]*) case \${word%?} in *[$letters]*) ;; *) case $word in *[$letters]) takes=1 ;; esac ;; esac ;;
     esac
     if [ -n "$takes" ]; then flags="$flags$word " takes= count=$((count - 1)); shift; continue; fi
@@ -126,7 +132,7 @@ changes() {
       for each in $found; do between "$head" "$each"; done ;;
     restore)
       if flag --staged -S && ! flag --worktree -W; then return; fi
-      case $flags in *" -s"* | *" --source "*) against $found -- "$@" ;; *) against -- "$@" ;; esac ;;
+      if flag -s --source; then against $found -- "$@"; elif flag --staged -S; then against "$head" -- "$@"; else against -- "$@"; fi ;;
     reset)
       if flag --hard --merge --keep; then dirty; for each in $found; do between "$head" "$each"; done; fi ;;
     read-tree)
@@ -184,6 +190,12 @@ changes() {
       if flag --cached -n --dry-run; then return; fi
       "$git" ls-files --full-name -z -- "$@" | lines
       [ "$verb" = mv ] && for each; do :; done && printf '%s\\n' "$("$git" rev-parse --show-prefix)$each" ;;
+    clean)
+      if flag -n --dry-run; then return; fi
+      others=--exclude-standard folders=--directory
+      if flag -x; then others=; elif flag -X; then others="-i $others"; fi
+      if flag -d; then folders=; fi
+      "$git" ls-files -oz $others $folders --full-name -- "$@" | lines | sed '/\\/$/d' ;;
     checkout-index)
       if [ -z "$prefix" ] || flag -a --all || [ $# -eq 0 ]; then set -- "$top"; fi
       "$git" ls-files -z --full-name -- "$@" | lines | under "$prefix" ;;

@@ -117,7 +117,8 @@ type Effects = NonNullable<Rule["effects"]>;
 /** Signing needs the user's keys. `key`: setting that signs unless an option says otherwise. `names`: options that sign. */
 function signs(key: string, options: Options, ...names: readonly string[]): readonly CommandEffect[] {
   if (has(options, "gpg-sign", ...names)) return [OUTSIDE];
-  return has(options, "no-gpg-sign", "no-sign", "abort", "quit", "ff-only") ? [] : [{ ...OUTSIDE, when: key }];
+  const never = ["no-gpg-sign", "no-sign", "abort", "quit", "ff-only", "no-commit", "dry-run"];
+  return has(options, ...never) ? [] : [{ ...OUTSIDE, when: key }];
 }
 
 /** The effects where the command line itself has `settings`, as `name=value`. */
@@ -142,14 +143,19 @@ function changes(effects: Effects = () => [CHANGE], options: Rule["options"] = {
 const loses = (call: Call): CommandEffect => ask(`Throws away changes (${lineOf(call)})`);
 const lineOf = ({ name, args }: Call): string => [name, ...args.slice(0, 4).map(shown)].join(" ");
 const hooks: CommandEffect = { kind: "project", words: [], hooks: true };
+/** With options that write settings of the repository, which the sandbox keeps read-only, git would stop half way. */
+const configures = (options: Options, more = ""): readonly CommandEffect[] =>
+  has(options, "t", "track", ...more.split(" ")) ? [CHANGE, OUTSIDE] : [CHANGE];
 const commits: Effects = (_, options) => [CHANGE, hooks, ...signs("commit.gpgsign", options, "S")];
 const LISTS = ["list", "l", "contains", "merged", "no-merged", "points-at", "show-current", "n", "v"];
 
 /** Lists, makes one, or drops what `reason` says with one of the options. */
 function names(dropping: string, reason: string, options: Rule["options"] = {}): Rule {
   const makes: Effects = ({ name }, given) => {
-    if (given.operands.length === 0 || has(given, ...LISTS)) return [];
-    return name === "git tag" ? [CHANGE, ...signs("tag.gpgsign", given, "s", "sign", "u", "local-user")] : [CHANGE];
+    if ((given.operands.length === 0 && !has(given, "unset-upstream")) || has(given, ...LISTS)) return [];
+    if (name === "git branch") return configures(given, "u set-upstream-to unset-upstream m move M c copy C");
+    const key = has(given, "a", "annotate", "m", "message", "F", "file") ? ["tag.forcesignannotated"] : [];
+    return [CHANGE, ...["tag.gpgsign", ...key].flatMap((each) => signs(each, given, "s", "sign", "u", "local-user"))];
   };
   return changes(makes, { [dropping]: ask(`Runs {name} {option}, which ${reason}`), ...options });
 }
@@ -162,14 +168,14 @@ const checkout: Effects = (call, options) => {
   const [first] = operands;
   const isFile =
     first && (/[*?[]|^\.|\/$|\.[A-Za-z]\w{0,4}$/.test(first.text) || first.text.startsWith(":") || !isKnown(first));
-  return forced || (!creates && (operands.length > 1 || isFile)) ? [loses(call)] : [CHANGE];
+  return forced || (!creates && (operands.length > 1 || isFile)) ? [loses(call)] : configures(options);
 };
 
 /** Throws changes away with one of these options, separated by spaces, or with words that are not known. */
 const losing =
   (options: string): Effects =>
   (call, given) =>
-    has(given, ...options.split(" ")) || !call.args.every(isKnown) ? [loses(call)] : [CHANGE];
+    has(given, ...options.split(" ")) || !call.args.every(isKnown) ? [loses(call)] : configures(given);
 
 const restore: Effects = (call, options) =>
   has(options, "staged", "S") && !has(options, "W", "s", "worktree", "source") ? [CHANGE] : [loses(call)];
@@ -213,9 +219,9 @@ const fetch: Effects = (call, options) => {
   return [OUTSIDE, { kind: "look", of: "repository", ...(follows && { follows }) }];
 };
 
-const submodule: Effects = ({ args }, { operands: [action, ...rest] }) => {
+const submodule: Effects = (call, { operands: [action, ...rest] }) => {
   if (!action || action.text === "status" || action.text === "summary") return [];
-  const runs = ask(`Runs git submodule ${args.slice(0, 3).map(shown).join(" ")}, which fetches or runs other code`);
+  const runs = ask(`Runs ${lineOf(call)}, which fetches or runs other code`);
   const code = rest.map(({ text }) => text).join(" ");
   return [OUTSIDE, runs, ...(action.text === "foreach" ? [{ kind: "shell", code } as const] : [])];
 };
@@ -264,7 +270,11 @@ const commands = ruleTable({
     const removes = ask(`Runs ${lineOf(call)}, which can remove a folder`);
     return [OUTSIDE, ...(verb.text === "add" ? forFolder(call, given) : [removes])];
   }),
-  submodule: { open: true, effects: submodule },
+  "submodule subtree": { open: true, effects: submodule },
+  // It writes settings.
+  "sparse-checkout": changes((call, { operands: [verb] }) =>
+    verb?.text === "list" ? [] : [OUTSIDE, ask(`Runs ${lineOf(call)}, which removes or brings files`)],
+  ),
   rebase: changes(
     ({ args }, options) => [
       says(args, "--abort", "--quit", "--show-current-patch") ? CHANGE : ask("Rewrites commits (git rebase)"),
@@ -302,6 +312,7 @@ const commands = ruleTable({
       ? reads(operands)
       : [ask("Applies a patch to the files that it names")],
   ),
+  am: changes((call, given) => [ask("Applies patches and commits them"), ...commits(call, given)]),
   "hash-object": { short: "t:", long: "stdin literally no-filters path=", options: { w: CHANGE }, operands: "read" },
 });
 

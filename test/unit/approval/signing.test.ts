@@ -27,6 +27,12 @@ test.each([
   ["tag.gpgsign=true", "git tag --list", "inside"],
   ["tag.gpgsign=true", "git tag --no-sign v1", "inside"],
   ["tag.gpgsign=false", "git tag -s v1 -m x", "outside"],
+  ["tag.forceSignAnnotated=true", "git tag -a v1 -m x", "outside"],
+  ["tag.forceSignAnnotated=true", "git tag v1", "inside"],
+  ["commit.gpgsign=true", "git am x.patch", "outside"],
+  ["commit.gpgsign=true", "git am --abort", "inside"],
+  ["commit.gpgsign=true", "git merge --no-commit other", "inside"],
+  ["commit.gpgsign=true", "git commit --dry-run", "inside"],
   ["user.signingkey=~/.ssh/id.pub", "git commit -m x", "inside"],
 ])("a commit or tag leaves the sandbox only where it is signed: %s, %s", (setting, command, reach) => {
   git(folder, "config", ...(setting.split("=") as [string, string]));
