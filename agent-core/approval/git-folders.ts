@@ -82,7 +82,7 @@ export function gitLayout(top: string, scope: CommandScope): GitLayout | undefin
     const back = scope.resolvePath(resolve(own, readScript(join(own, "gitdir"))?.trim() ?? ""));
     return dirname(own) === join(common, "worktrees") && back === git ? { own, common } : undefined;
   }
-  return belongsTo(own, top) ? { own, common } : undefined;
+  return belongsTo(own, top, scope) ? { own, common } : undefined;
 }
 
 function commonOf(own: string, scope: CommandScope): string {
@@ -91,11 +91,12 @@ function commonOf(own: string, scope: CommandScope): string {
 }
 
 /** True for a git folder beside or above the work tree, one of a submodule, and a separate one. */
-function belongsTo(own: string, top: string): boolean {
+function belongsTo(own: string, top: string, scope: CommandScope): boolean {
   if (basename(own) === ".git") return false;
   if (partsBelow(dirname(own), top) !== undefined) return true;
   for (let at = dirname(top); ; at = dirname(at)) {
-    if (partsBelow(join(at, ".git", "modules"), own) !== undefined) return true;
+    const around = statOf(join(at, ".git")) && gitLayout(at, scope);
+    if (around && partsBelow(join(around.own, "modules"), own) !== undefined) return true;
     if (at === dirname(at)) break;
   }
   const config = readScript(join(own, "config")) ?? "";

@@ -112,19 +112,32 @@ export const LAYOUTS = {
   "a clone that borrows objects": (base) => {
     branches(made(base, "from"));
     git(base, "clone", "-q", "--shared", "from", "tree");
-    asSomebody(join(base, "tree"));
-    for (const branch of ["other", "plain"]) git(join(base, "tree"), "branch", branch, `origin/${branch}`);
-    return join(base, "tree");
+    return withBranchesOfRemote(join(base, "tree"));
   },
   "a submodule": (base) => {
     branches(made(base, "from"));
     git(made(base, "outer"), "init", "-q");
     git(join(base, "outer"), "submodule", "--quiet", "add", join(base, "from"), "inner");
-    const inner = join(base, "outer/inner");
-    for (const branch of ["other", "plain"]) git(inner, "branch", branch, `origin/${branch}`);
-    return inner;
+    return withBranchesOfRemote(join(base, "outer/inner"));
+  },
+  "a submodule of a linked worktree": (base) => {
+    branches(made(base, "from"));
+    const outer = made(base, "outer");
+    git(outer, "init", "-q");
+    git(outer, "submodule", "--quiet", "add", join(base, "from"), "inner");
+    commit(outer, "with inner");
+    git(outer, "worktree", "add", "-q", "-b", "work", "../tree");
+    git(join(base, "tree"), "submodule", "--quiet", "update", "--init");
+    return withBranchesOfRemote(join(base, "tree/inner"));
   },
 } satisfies Readonly<Record<string, (base: string) => string>>;
+
+function withBranchesOfRemote(tree: string): string {
+  asSomebody(tree);
+  git(tree, "checkout", "-q", "-B", "main");
+  for (const branch of ["other", "plain"]) git(tree, "branch", branch, `origin/${branch}`);
+  return tree;
+}
 
 function made(base: string, name: string): string {
   mkdirSync(join(base, name), { recursive: true });
