@@ -352,7 +352,9 @@ async function isNearer(text: string, first: string, second: string): Promise<bo
 
 /** True for a text that git has: the copy of a file that an editor opened before a command changed it. */
 async function isInGit(path: string, text: string): Promise<boolean> {
-  const ids = [text, text.replaceAll("\r\n", "\n")].flatMap((form) =>
+  const plain = text.replaceAll("\r\n", "\n");
+  const forms = [text, plain, plain.replaceAll("\n", "\r\n")].flatMap((form) => [form, withMark(form)]);
+  const ids = forms.flatMap((form) =>
     ["sha1", "sha256"].map((kind) => {
       return createHash(kind)
         .update(`blob ${Buffer.byteLength(form)}\0${form}`)

@@ -221,16 +221,21 @@ test.each([
 });
 
 test.each([
-  ["sha1", "A\nB\n"],
-  ["sha256", "A\r\nB\r\n"],
-])("an editor's copy of what git has is old in the first look at the file: %s", async (format, shown) => {
-  const { path, disk, editor, read, write } = slowEditor(true, "A\nB\n", shown);
+  ["sha1", "A\nB\n", "A\nB\n"],
+  ["sha256", "A\nB\n", "A\r\nB\r\n"],
+  ["sha1", "A\r\nB\r\n", "A\nB\n"],
+  ["sha256", "\ufeffA\nB\n", "A\nB\n"],
+  ["sha1", "\ufeffA\r\nB\r\n", "A\nB\n"],
+  ["sha1", "\ufeffA\r\nB\r\n", "A\r\nB\r\n"],
+])("an editor's copy of what git has is old in the first look at the file: %s %j %j", async (format, first, shown) => {
+  const { path, disk, editor, read, write } = slowEditor(true, first, shown);
   const folder = dirname(path);
   git(folder, "init", "-q", `--object-format=${format}`);
   commit(folder, "first");
-  disk("A\nC\n");
-  expect(await read()).toBe("disk A\nC");
-  expect(await write("A\nC\n", "A\nD\n")).toBe(true);
+  disk(first.replace("B", "C"));
+  const changed = first.replace("B", "C").replace("\ufeff", "");
+  expect(await read()).toBe(`disk ${changed.trimEnd()}`);
+  expect(await write(changed, changed.replace("C", "D"))).toBe(true);
   editor.copy = "A\nB\n"; // undone by the user
   expect(await read()).toBe("editor A\nB");
 });
