@@ -18,6 +18,7 @@ import {
   type FolderRules,
   globMatcher,
   ignoreFilesIn,
+  ignoresItself,
   isIgnored,
   MAX_HITS,
   MAX_SEARCHED_BYTES,
@@ -138,7 +139,9 @@ async function ripgrepSearch(
 ): Promise<SearchResult | undefined> {
   const hits: SearchHit[] = [];
   const { read, separator } = readerOf(request);
-  const child = spawn(program, [...order, ...argumentsOf(request)], {
+  const above = await rulesAbove(request.root);
+  const free = above === undefined ? ["--no-ignore"] : [above.length === 0 ? "--no-ignore-parent" : "--ignore-parent"];
+  const child = spawn(program, [...order, ...free, ...argumentsOf(request)], {
     stdio: ["ignore", "pipe", "pipe"],
     windowsHide: true,
     signal,
@@ -293,21 +296,30 @@ async function* filesOf(root: string, signal: AbortSignal): AsyncGenerator<strin
   else yield* walk(root, await rulesAbove(root), signal);
 }
 
-async function* walk(folder: string, above: readonly FolderRules[], signal: AbortSignal): AsyncGenerator<string> {
+/** Without `above` no rules hold. */
+async function* walk(
+  folder: string,
+  above: readonly FolderRules[] | undefined,
+  signal: AbortSignal,
+): AsyncGenerator<string> {
   signal.throwIfAborted();
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
   const names = entries.map(({ name }) => name);
-  const rules = [...above, ...(await rulesOf(folder, names))];
+  const rules = above && [...above, ...(await rulesOf(folder, names))];
   for (const entry of entries.toSorted((one, other) => (one.name < other.name ? -1 : 1))) {
     const path = join(folder, entry.name);
-    if (isIgnored(path, entry.isDirectory(), rules)) continue;
+    if (isIgnored(path, entry.isDirectory(), rules ?? [])) continue;
     if (entry.isDirectory()) yield* walk(path, rules, signal);
     else if (entry.isFile()) yield path;
   }
 }
 
-/** Rules of the folders above `root`, from the top down. An ignored folder that is searched by name has none. */
-async function rulesAbove(root: string): Promise<readonly FolderRules[]> {
+/**
+ * Rules of the folders above `root`, from the top down. An ignored folder that is searched by name has none, and undefined says
+ * that those in it do not hold either.
+ */
+async function rulesAbove(root: string): Promise<readonly FolderRules[] | undefined> {
+  if (ignoresItself(root)) return undefined;
   const folders: string[] = [];
   for (let folder = dirname(root); folder !== folders[0]; folder = dirname(folder)) folders.unshift(folder);
   const rules = (

@@ -2,7 +2,7 @@
  * Limits, name patterns and ignored files of both search engines. Globs have `*`, `**`, `?`, `[a-z]`, `{a,b}` and
  * letters of either case.
  */
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { basename, join, relative, resolve, sep } from "node:path";
 import type { Ignore } from "ignore";
 import ignore from "ignore";
@@ -219,6 +219,13 @@ export type FolderRules = { readonly folder: string; readonly rules: Ignore };
 /** Paths of the ignore files among the names in a folder. */
 export function ignoreFilesIn(folder: string, names: readonly string[]): readonly string[] {
   return IGNORE_FILES.filter((name) => names.includes(name)).map((name) => join(folder, name));
+}
+
+/** True for a folder that ignores all of itself, as virtual environments and caches of tools do. Its search by name means it. */
+export function ignoresItself(folder: string): boolean {
+  const file = join(folder, ".gitignore");
+  const lines = existsSync(file) ? (attempt(() => readFileSync(file, "utf8"))?.split(/\s*\n/) ?? []) : [];
+  return lines.includes("*") && !lines.some((line) => line.startsWith("!"));
 }
 
 /** `texts` are the contents of the folder's ignore files. */

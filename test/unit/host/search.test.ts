@@ -29,6 +29,8 @@ const files: Readonly<Record<string, string | Buffer>> = {
   "deep/more/trace.log": "needle\n",
   "deep/kept.log": "needle four\n",
   "ignored/needle.txt": "needle\n",
+  "venv/.gitignore": "# by venv\n*\n",
+  "venv/lib/site-packages/needle.txt": "needle\n",
   "secret.txt": "needle\n",
   "picture.png": Buffer.from("needle\0"),
   "with space [1].md": "needle five\n",
@@ -280,9 +282,14 @@ describe.each(engines)("%s", (engine, program) => {
     ]);
   });
 
-  testHere("an ignored folder that is searched by name is searched", async () => {
-    expect(await found({ target: "files", pattern: "needle" }, "ignored")).toEqual(["ignored/needle.txt"]);
-    expect(await found({ target: "content", pattern: "needle" }, "ignored")).toEqual(["ignored/needle.txt:1:needle"]);
+  testHere.each([
+    ["ignored", "ignored"],
+    ["venv", "venv/lib/site-packages"],
+    ["venv/lib/site-packages", "venv/lib/site-packages"],
+  ])("an ignored folder, or one that ignores itself, is searched by name: %s", async (named, folder) => {
+    const file = `${folder}/needle.txt`;
+    expect(await found({ target: "files", pattern: "needle" }, named)).toEqual([file]);
+    expect(await found({ target: "content", pattern: "needle" }, named)).toEqual([`${file}:1:needle`]);
   });
 
   testHere("a single file can be searched", async () => {
