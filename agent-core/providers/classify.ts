@@ -31,8 +31,9 @@ function kindOf(signs: ErrorDetails): { readonly kind: FaultKind; readonly param
   const kind = faultKindOf(signs);
   const isUnclear = kind === "unsupported-parameter" || (kind === "bad-request" && signs.status !== undefined);
   const parameter = isUnclear ? refusedParameter(signs) : undefined;
-  if (parameter === undefined) return { kind: isUnclear ? "bad-request" : kind };
-  return { kind: "unsupported-parameter", parameter };
+  if (parameter !== undefined) return { kind: "unsupported-parameter", parameter };
+  // Such words without a parameter of the request are about something else.
+  return { kind: kind === "unsupported-parameter" ? faultKindOf(signs, kind) : kind };
 }
 
 /** Smaller and larger numbers in a text are none of tokens. */
@@ -145,7 +146,7 @@ const NO_TOOLS =
 const NO_VISION =
   /(not|n't) support.{0,24}(image|vision|multimodal)|support image input|image_url.{0,40}(not|only).{0,24}support/i;
 const IMAGE =
-  /images?.{0,40}(not supported|unsupported|not allowed|is invalid|could not be (processed|decoded)|too large|exceeds)|at most \d+ images?|valid (jpe?g|png|image)|could not process image/i;
+  /images?.{0,40}(not supported|unsupported|not allowed|is invalid|could not be (processed|decoded)|too large|exceeds?\b)|at most \d+ images?|valid (jpe?g|png|image)|could not process image/i;
 /**
  * Sources beside OpenAI and Anthropic: Kimi ("exceeded model token limit"), GLM ("Prompt exceeds max length", "tokens in
  * request more than max tokens allowed"), DashScope ("Range of input length should be"), xAI ("maximum prompt length"), TGI ("must have
@@ -294,9 +295,9 @@ const rules: readonly Rule[] = [
   { codes: new RegExp(FROM_PROVIDER), kind: "unexplained" },
 ];
 
-/** Returns `unknown` when no rule matches. */
-export function faultKindOf(signs: ErrorDetails): FaultKind {
-  return rules.find((rule) => fits(rule, signs))?.kind ?? "unknown";
+/** Returns `unknown` when no rule matches. `other`: a kind that it is not. */
+export function faultKindOf(signs: ErrorDetails, other?: FaultKind): FaultKind {
+  return rules.find((rule) => rule.kind !== other && fits(rule, signs))?.kind ?? "unknown";
 }
 
 function fits({ status, codes, text, words }: Rule, signs: ErrorDetails): boolean {
