@@ -1,5 +1,5 @@
 /** HostFiles through the client: the agent reads its unsaved text, and its documents take the edits. */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { dirname } from "node:path";
 import { type AgentContext, methods, RequestError } from "@zed-industries/agent-client-protocol";
 import { BYTE_ORDER_MARK, encodeAs, withMark, withoutMark } from "../host/decode-file.ts";
@@ -352,15 +352,10 @@ async function isNearer(text: string, first: string, second: string): Promise<bo
 
 /** True for a text that git has: the copy of a file that an editor opened before a command changed it. */
 async function isInGit(path: string, text: string): Promise<boolean> {
-  const plain = text.replaceAll("\r\n", "\n");
-  const forms = [text, plain, plain.replaceAll("\n", "\r\n")].flatMap((form) => [form, withMark(form)]);
-  const ids = forms.flatMap((form) =>
-    ["sha1", "sha256"].map((kind) => {
-      return createHash(kind)
-        .update(`blob ${Buffer.byteLength(form)}\0${form}`)
-        .digest("hex");
-    }),
-  );
+  const ends = ["\n", "\r\n"].map((end) => text.replaceAll(/\r?\n/g, end));
+  const forms = [text, ...ends].flatMap((form) => [form, withMark(form)]);
+  const named = forms.map((form) => `blob ${Buffer.byteLength(form)}\0${form}`);
+  const ids = named.flatMap((form) => [hash("sha1", form), hash("sha256", form)]);
   const found = await readGit(dirname(path), ["cat-file", "--batch-check"], { input: ids.join("\n") });
   return found?.includes(" blob ") === true;
 }
@@ -387,7 +382,7 @@ function formattedText(given: string | null, shown: HermesWriteResult["shown"]):
 
 /** The same for all kinds of line ends, and with or without the last one: some clients give those of their own. */
 function hashOf(text: string): string {
-  return createHash("sha256").update(withoutLastEnd(text)).digest("base64");
+  return hash("sha256", withoutLastEnd(text), "base64");
 }
 
 const LINE_END = /\r?\n/;

@@ -296,12 +296,10 @@ async function* filesOf(root: string, signal: AbortSignal): AsyncGenerator<strin
   else yield* walk(root, await rulesAbove(root), signal);
 }
 
-/** Without `above` no rules hold. */
-async function* walk(
-  folder: string,
-  above: readonly FolderRules[] | undefined,
-  signal: AbortSignal,
-): AsyncGenerator<string> {
+/** Undefined where no rules hold. */
+type Rules = readonly FolderRules[] | undefined;
+
+async function* walk(folder: string, above: Rules, signal: AbortSignal): AsyncGenerator<string> {
   signal.throwIfAborted();
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
   const names = entries.map(({ name }) => name);
@@ -314,11 +312,8 @@ async function* walk(
   }
 }
 
-/**
- * Rules of the folders above `root`, from the top down. An ignored folder that is searched by name has none, and undefined says
- * that those in it do not hold either.
- */
-async function rulesAbove(root: string): Promise<readonly FolderRules[] | undefined> {
+/** Rules of the folders above `root`, from the top down. An ignored folder that is searched by name has none. */
+async function rulesAbove(root: string): Promise<Rules> {
   if (ignoresItself(root)) return undefined;
   const folders: string[] = [];
   for (let folder = dirname(root); folder !== folders[0]; folder = dirname(folder)) folders.unshift(folder);

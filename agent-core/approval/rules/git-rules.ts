@@ -220,8 +220,8 @@ const fetch: Effects = (call, options) => {
 };
 
 const submodule: Effects = (call, { operands: [action, ...rest] }) => {
-  if (!action || action.text === "status" || action.text === "summary") return [];
-  const runs = ask(`Runs ${lineOf(call)}, which fetches or runs other code`);
+  if (!action || /^(?:status|summary|list)$/.test(action.text)) return [];
+  const runs = ask(`Runs ${lineOf(call)}, which brings files, removes them, or runs other code`);
   const code = rest.map(({ text }) => text).join(" ");
   return [OUTSIDE, runs, ...(action.text === "foreach" ? [{ kind: "shell", code } as const] : [])];
 };
@@ -270,11 +270,7 @@ const commands = ruleTable({
     const removes = ask(`Runs ${lineOf(call)}, which can remove a folder`);
     return [OUTSIDE, ...(verb.text === "add" ? forFolder(call, given) : [removes])];
   }),
-  "submodule subtree": { open: true, effects: submodule },
-  // It writes settings.
-  "sparse-checkout": changes((call, { operands: [verb] }) =>
-    verb?.text === "list" ? [] : [OUTSIDE, ask(`Runs ${lineOf(call)}, which removes or brings files`)],
-  ),
+  "submodule subtree sparse-checkout": { open: true, effects: submodule },
   rebase: changes(
     ({ args }, options) => [
       says(args, "--abort", "--quit", "--show-current-patch") ? CHANGE : ask("Rewrites commits (git rebase)"),
