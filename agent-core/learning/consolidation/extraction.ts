@@ -27,8 +27,8 @@ export type Candidate = {
   readonly everywhere?: string | undefined;
   /** Position of that message; undefined or wrong: any message counts. */
   readonly position: number | undefined;
-  /** Known item that it replaces: its id, or its exact text. */
-  readonly supersedes?: string | undefined;
+  /** Known items that it replaces, by their ids or exact texts: one line, and notes that say the same as that line. */
+  readonly supersedes?: readonly string[] | undefined;
   /** Id of the known item that says the same. */
   readonly repeats?: string | undefined;
   /** The user states it for later work; false: for one task only; undefined: the model does not say. */
@@ -62,7 +62,7 @@ Answer only with JSON:
 "facts": [{"subject": "name of the thing", "attribute": "its property", "value": "exact value as in the quote", \
 "kind": "person" | "project" | "service" | "tool", "text": "one sentence with the value, in the quote's words and language", \
 "quote": "exact span of the transcript that shows it", "position": 3, "cites": "path:line of the file, or the command, that \
-showed it; absent otherwise", "supersedes": "id of the known item that no longer holds, or absent", "repeats": "id of the known \
+showed it; absent otherwise", "supersedes": ["ids of the known item that no longer holds, and of notes that say the same"], "repeats": "id of the known \
 item that says the same, or absent"}],
 "user_signals": [{"subject": "what the rule is about", "attribute": "as above", "value": "as above", "text": "one sentence: how \
 the user wants the work done, in the user's words and language", "explicit": true, "everywhere": "exact words of the quote that \
@@ -205,7 +205,10 @@ const shared = {
   text,
   quote: text,
   position,
-  supersedes: named,
+  supersedes: z
+    .preprocess((ids) => (typeof ids === "string" ? [ids] : ids), z.array(text))
+    .optional()
+    .catch(undefined),
   repeats: named,
   sensitive: z.boolean().catch(false),
 };

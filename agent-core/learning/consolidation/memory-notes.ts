@@ -74,7 +74,7 @@ export class MemoryNotes {
       const isRejected = isRefuted(note, refuted, session);
       const isOfSession = note.session === session.sessionId;
       const isOutdated = note.isOurs && !isOfSession && old.some((fact) => isFrom(fact, note));
-      const isReplaced = isRejected || isOutdated || said.some(({ supersedes }) => names(supersedes));
+      const isReplaced = isRejected || isOutdated || said.some(({ supersedes }) => supersedes?.some(names));
       const isLearnt = carried.some(
         (one) => names(one.text) || names(one.repeats) || (isOfSession && saysAll(`${one.text} ${one.quote}`, note)),
       );

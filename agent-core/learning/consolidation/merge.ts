@@ -94,7 +94,7 @@ function replacedBy(
   const { supersedes, by } = candidate;
   const made = factOf(candidate, origin);
   const isNamed = (fact: Fact): boolean =>
-    supersedes !== undefined && (fact.id === supersedes || textKey(fact.text) === textKey(supersedes));
+    supersedes?.some((name) => fact.id === name || textKey(fact.text) === textKey(name)) === true;
   const isGivenUp = (fact: Fact): boolean => by === "user" && rejected.has(fact.id) && isSameSlot(fact, made, false);
   const older = facts.filter((fact) => isActive(fact) && fact.from <= origin.at && holdsIn(fact, [origin.project]));
   const found = older.find(isNamed) ?? older.find(isGivenUp);

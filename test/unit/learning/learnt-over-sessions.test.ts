@@ -109,13 +109,13 @@ test("a newer rule leaves the notes of the memory that say otherwise", async () 
   expect(`${snapshot.memory} ${snapshot.user}`).toMatch(/k4.*k5/s);
 });
 
-test("a note of the agent that the model names as replaced goes, and a line of the user stays", async () => {
+test("notes of the agent that one statement replaces go, and a line of the user stays", async () => {
   const memory = await notedReports();
   answer = (transcript) => {
     const idsOf = (part: string) => new RegExp(`\\[(m-\\w+)\\] .*${part}`).exec(transcript)?.[1];
     const signal = { text: "Reports always end with `-- m5`.", quote: "reports always end with `-- m5`" };
-    const named = ["k4", "k5"].map((part) => ({ ...signal, supersedes: idsOf(part) }));
-    return { episode: { summary: "Ok.", task_type: "x", outcome: "success" }, user_signals: named };
+    const named = { ...signal, supersedes: ["k4", "k5"].map(idsOf) };
+    return { episode: { summary: "Ok.", task_type: "x", outcome: "success" }, user_signals: [named] };
   };
   await runAll();
   expect(await memory.read("memory")).toEqual([]);
