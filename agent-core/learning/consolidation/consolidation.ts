@@ -182,7 +182,8 @@ class Consolidation {
     }
     const first = await this.#check(transcript, extracted.candidates);
     const more = await this.#askAgain(transcript, { ...asked, leftOut: unquoted(transcript, first.quotes) }, signal);
-    const checked = more === undefined ? first : joined(first, await this.#check(transcript, more));
+    const all = more && [...extracted.candidates, ...more];
+    const checked = all === undefined ? first : await this.#check(transcript, all);
     const added = await this.#commit(transcript, checked, extracted.refuted);
     await this.#completeEpisode(transcript, extracted.fields, checked.remarks);
     const { corrections: named } = extracted.fields;
@@ -348,15 +349,6 @@ type CheckedCandidates = {
   /** Words for one task, and private ones. */
   readonly remarks: readonly string[];
 };
-
-function joined(one: CheckedCandidates, other: CheckedCandidates): CheckedCandidates {
-  return {
-    admitted: [...one.admitted, ...other.admitted],
-    rejected: [...one.rejected, ...other.rejected],
-    quotes: [...one.quotes, ...other.quotes],
-    remarks: [...one.remarks, ...other.remarks],
-  };
-}
 
 /** A rejected secret or injection leaves no text behind. */
 function rejection({ text }: Candidate, { kind, reason }: Extract<Checked, { ok: false }>): Rejection {
