@@ -352,9 +352,9 @@ async function isNearer(text: string, first: string, second: string): Promise<bo
 
 /** True for a text that git has: the copy of a file that an editor opened before a command changed it. */
 async function isInGit(path: string, text: string): Promise<boolean> {
-  const ends = ["\n", "\r\n"].map((end) => text.replaceAll(/\r?\n/g, end));
-  const forms = [text, ...ends].flatMap((form) => [form, withMark(form)]);
-  const named = forms.map((form) => `blob ${Buffer.byteLength(form)}\0${form}`);
+  const plain = text.replaceAll("\r\n", "\n");
+  const forms = [text, plain, plain.replaceAll("\n", "\r\n")].flatMap((form) => [form, withMark(form)]);
+  const named = [...new Set(forms)].map((form) => `blob ${Buffer.byteLength(form)}\0${form}`);
   const ids = named.flatMap((form) => [hash("sha1", form), hash("sha256", form)]);
   const found = await readGit(dirname(path), ["cat-file", "--batch-check"], { input: ids.join("\n") });
   return found?.includes(" blob ") === true;

@@ -32,8 +32,9 @@ function kindOf(signs: ErrorDetails): { readonly kind: FaultKind; readonly param
   const isUnclear = kind === "unsupported-parameter" || (kind === "bad-request" && signs.status !== undefined);
   const parameter = isUnclear ? refusedParameter(signs) : undefined;
   if (parameter !== undefined) return { kind: "unsupported-parameter", parameter };
-  // Such words without a parameter of the request are about something else.
-  return { kind: kind === "unsupported-parameter" ? faultKindOf(signs, kind) : kind };
+  if (kind !== "unsupported-parameter") return { kind };
+  // Words about a parameter that name none of the request.
+  return { kind: LONG_INPUT.test(signs.text) ? "context-overflow" : "bad-request" };
 }
 
 /** Smaller and larger numbers in a text are none of tokens. */
@@ -154,6 +155,9 @@ const IMAGE =
  */
 const OVERFLOW =
   /context.{0,30}(length|window|limit|size)|maximum (context|prompt|input)|token count.{0,40}supports up to|(prompt|input|request).{0,20}(is )?too (long|large)|too many (input )?tokens|exceed(s|ed)?.{0,30}(tokens?|context|limit|length)|reduce the length|tokens? .{0,20}more than max|input (token )?length|less than [\d,]+ tokens|over the (model|context|token) limit|tokens? (of [\d,]+ )?exceeded|max_(model_len|seq_len|num_tokens)|`inputs` tokens|(输入|上下文|长度|tokens?).{0,20}(超过|超出|超长|过长)|(超过|超出).{0,20}(长度|上限|限制)/i;
+/** The whole input, beside words that also refuse a tool, a message or a parameter. */
+const LONG_INPUT =
+  /(?<!["'\w])(?:input|prompt) (?:(?:length|tokens?)\b|\([\d,]+ tokens\)|is too long)|message token length/i;
 const NO_MODEL =
   /model.{0,80}(not (be )?found|does not exist|not exist|unknown|no longer available|not supported|not available)|(unknown|invalid|no such) model|no endpoints found|no models? loaded/i;
 /** Anthropic's whole message about an unknown model. */
@@ -295,9 +299,9 @@ const rules: readonly Rule[] = [
   { codes: new RegExp(FROM_PROVIDER), kind: "unexplained" },
 ];
 
-/** Returns `unknown` when no rule matches. `other`: a kind that it is not. */
-export function faultKindOf(signs: ErrorDetails, other?: FaultKind): FaultKind {
-  return rules.find((rule) => rule.kind !== other && fits(rule, signs))?.kind ?? "unknown";
+/** Returns `unknown` when no rule matches. */
+export function faultKindOf(signs: ErrorDetails): FaultKind {
+  return rules.find((rule) => fits(rule, signs))?.kind ?? "unknown";
 }
 
 function fits({ status, codes, text, words }: Rule, signs: ErrorDetails): boolean {

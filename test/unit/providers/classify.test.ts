@@ -76,7 +76,6 @@ describe("HTTP status and what was said", () => {
     [400, "At most 1 image(s) may be provided in one prompt.", "image-rejected"],
     [400, "image dimensions 9000x9000 exceed the limit of 8000 pixels", "image-rejected"],
     [400, "messages.3.content.1.image: The image dimensions exceed max allowed size: 8000 pixels", "image-rejected"],
-    [400, "Invalid value: no such model: gpt-9", "model-not-found"],
     [400, "Your request was rejected as a result of our safety system.", "filtered"],
     [403, "Your input was flagged for violence by the moderation", "filtered"],
     [400, "case sensitive input mismatch in tool name", "bad-request"],
