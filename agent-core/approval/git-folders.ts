@@ -94,11 +94,10 @@ function commonOf(own: string, scope: CommandScope): string {
 function belongsTo(own: string, top: string, scope: CommandScope): boolean {
   if (basename(own) === ".git") return false;
   if (partsBelow(dirname(own), top) !== undefined) return true;
-  for (let at = dirname(top); ; at = dirname(at)) {
-    const around = statOf(join(at, ".git")) && gitLayout(at, scope);
-    if (around && partsBelow(join(around.own, "modules"), own) !== undefined) return true;
-    if (at === dirname(at)) break;
-  }
+  let at = dirname(top);
+  while (at !== dirname(at) && statOf(join(at, ".git")) === undefined) at = dirname(at);
+  const around = gitLayout(at, scope);
+  if (around && partsBelow(join(around.own, "modules"), own) !== undefined) return true;
   const config = readScript(join(own, "config")) ?? "";
   return /^\s*bare\s*=\s*false\s*$/im.test(config) && !/^\s*worktree\s*=/im.test(config);
 }

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, utimesSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
+import { gitLayout as guardedLayout } from "../../../agent-core/approval/git-folders.ts";
 import { isPlainRepository } from "../../../agent-core/approval/repository.ts";
 import { gitLayout, gitLayoutSync } from "../../../agent-core/host/git-layout.ts";
 import { changedFiles, gitSettings, readGitSync } from "../../../agent-core/host/read-git.ts";
@@ -35,6 +36,15 @@ test("a bare repository and a folder without git have no work tree", async () =>
   write(base, { ".git": "gitdir: ./.bare\n" });
   expect(await gitLayout(base)).toMatchObject({ top: undefined, own: join(base, ".bare") });
   expect(await changedFiles(base)).toBeUndefined();
+});
+
+test("each of forty git folders in one another is looked at once", () => {
+  const [base, other] = [newFolder(), newFolder()];
+  git(other, "init", "-q", "--bare", "plain");
+  const depths = Array.from({ length: 40 }, (_, depth) => join(base, "d/".repeat(depth + 1)));
+  for (const folder of depths) write(folder, { ".git": `gitdir: ${join(other, "plain")}\n` });
+  const scope = { cwd: base, roots: [base], home: "/home/a", hermesHome: "/home/a/.hermes", resolvePath: resolve };
+  expect(guardedLayout(depths.at(-1) ?? "", scope)).toBeUndefined();
 });
 
 test("the layout is asked again after its files changed", () => {

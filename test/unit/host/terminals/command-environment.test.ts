@@ -37,8 +37,6 @@ test("outside the sandbox a command has the user's other variables; inside only 
   vi.stubEnv("ELECTRON_MIRROR", "https://mirror.example/");
   vi.stubEnv("ELECTRON_RUN_AS_NODE", "1");
   vi.stubEnv("LC_ALL", "C");
-  const caches = ["GOMODCACHE", "GOCACHE", "NUGET_PACKAGES", "PIP_CACHE_DIR", "UV_CACHE_DIR"];
-  for (const name of caches) vi.stubEnv(name, "/home/a/cache");
   vi.stubEnv("HTTPS_PROXY", "http://user:password@proxy");
   const [open, inside, networked] = [undefined, "isolated", "networked"].map((kind) =>
     commandEnvironment(none, kind as "isolated" | "networked" | undefined),
@@ -47,7 +45,6 @@ test("outside the sandbox a command has the user's other variables; inside only 
   expect(open).not.toHaveProperty("ELECTRON_RUN_AS_NODE");
   expect(inside).toMatchObject({ LC_ALL: "C", PATH: process.env["PATH"] });
   expect(inside).not.toHaveProperty("MY_OWN");
-  for (const name of caches) expect(inside).toHaveProperty(name, "/home/a/cache");
   for (const environment of [open, inside, networked]) expect(environment).not.toHaveProperty("GITHUB_TOKEN");
   expect(inside).not.toHaveProperty("HTTPS_PROXY");
   expect(networked).toHaveProperty("HTTPS_PROXY");
