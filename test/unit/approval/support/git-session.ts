@@ -64,7 +64,7 @@ export function session(root: string, mounts = true) {
         writable,
         outputFile,
       } as const;
-      const running = await terminals.start(request, AbortSignal.timeout(20_000));
+      const running = await terminals.start(request, AbortSignal.timeout(120_000));
       const { exitCode } = await running.exit;
       const { head } = await running.output();
       const ran = { output: head, exitCode, notes: await running.inspected() };

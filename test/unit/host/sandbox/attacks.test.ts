@@ -82,7 +82,7 @@ async function play(attack: Attack, session: Session): Promise<string> {
     }
     const outputFile = join(place.home, `output-${living.length}-${output.length}.log`);
     const request = { command, shell, keepsShell: isShort, input: "none", pty: false, outputFile } as const;
-    const running = await terminals.start({ ...request, sandbox, writable }, AbortSignal.timeout(20_000));
+    const running = await terminals.start({ ...request, sandbox, writable }, AbortSignal.timeout(120_000));
     if (!isShort) return living.push(running) > 0;
     await running.exit;
     output += `${(await running.output()).head}\n${(await running.inspected()).join("\n")}`;

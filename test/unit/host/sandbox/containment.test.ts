@@ -90,7 +90,7 @@ async function run(
   const outputFile = join(home, "output.log");
   const running = await terminals.start(
     { command, shell, keepsShell, input: "none", pty, sandbox, outputFile },
-    AbortSignal.timeout(20_000),
+    AbortSignal.timeout(120_000),
   );
   const { exitCode } = await running.exit;
   const { head } = await running.output();
@@ -286,7 +286,7 @@ async function start(command: string, keepsShell = true): Promise<RunningCommand
   const outputFile = join(home, "background.log");
   return terminals.start(
     { command, shell, keepsShell, input: "open", pty: false, sandbox: "isolated", outputFile },
-    AbortSignal.timeout(20_000),
+    AbortSignal.timeout(120_000),
   );
 }
 
@@ -406,7 +406,7 @@ test("git works in a linked worktree and below the repository's top, whose other
       pty: false,
       outputFile,
     };
-    const running = await other.start({ ...request, input: "none", sandbox: "isolated" }, AbortSignal.timeout(20_000));
+    const running = await other.start({ ...request, input: "none", sandbox: "isolated" }, AbortSignal.timeout(120_000));
     await running.exit;
     expect((await running.output()).head).toMatch(/^2\n/);
     await other.dispose();

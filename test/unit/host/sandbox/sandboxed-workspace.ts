@@ -70,7 +70,7 @@ export function start(
   outputs += 1;
   const outputFile = join(home, `output-${outputs}.log`);
   const request = { command, shell, keepsShell, input: "none", pty: false, sandbox, outputFile } as const;
-  return terminals.start(request, AbortSignal.timeout(20_000));
+  return terminals.start(request, AbortSignal.timeout(120_000));
 }
 
 export async function run(terminals: HostTerminals, root: string, command: string) {
