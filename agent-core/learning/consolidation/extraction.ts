@@ -166,9 +166,8 @@ function rowText(message: Message, names: ReadonlyMap<string, string>): string |
       });
       return `assistant] ${[text, ...calls].filter((part) => part !== "").join(" ")}`;
     }
-    case "tool": {
+    case "tool":
       return `tool ${names.get(message.tool_call_id) ?? "tool"}] ${cut(message.content, LIMITS.tool)}`;
-    }
   }
 }
 
@@ -205,10 +204,7 @@ const shared = {
   text,
   quote: text,
   position,
-  supersedes: z
-    .preprocess((ids) => (typeof ids === "string" ? [ids] : ids), z.array(text))
-    .optional()
-    .catch(undefined),
+  supersedes: z.preprocess((ids) => [ids].flat().filter((id) => text.safeParse(id).success), z.array(text)),
   repeats: named,
   sensitive: z.boolean().catch(false),
 };
@@ -243,11 +239,7 @@ export function parseExtraction(answer: string): Extracted | undefined {
   const parsed = answerSchema.safeParse(json === undefined ? undefined : parseRepairedJson(json)).data;
   if (parsed === undefined) return undefined;
   const { episode, facts, user_signals: signals } = parsed;
-  const taskType = episode.task_type
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, "-")
-    .replaceAll(/^-|-$/g, "")
-    .slice(0, 40);
+  const taskType = (episode.task_type.toLowerCase().match(/[a-z0-9]+/g) ?? []).join("-").slice(0, 40);
   const outcome = ["success", "partial", "failure"].includes(episode.outcome) ? episode.outcome : "";
   return {
     fields: { summary: limitWords(redact(episode.summary)), taskType, outcome, corrections: episode.corrections },

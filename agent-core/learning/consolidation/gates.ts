@@ -62,14 +62,10 @@ export class Gates {
   /** Texts in a form for comparison, as far as they were needed. */
   readonly #folded = new Map<Source, string>();
   readonly #known: ReadonlySet<string>;
-  /** All that the user said: a correction may leave out what the request named. */
-  readonly #spoken: string;
 
   constructor(evidence: Evidence) {
     this.#evidence = evidence;
     this.#known = new Set(evidence.known.flatMap(linesOf).map(textKey));
-    const spoken = evidence.sources.flatMap(({ by, text }) => (by === "user" ? [text] : []));
-    this.#spoken = fold([...spoken, evidence.project].join(" "));
   }
 
   check(candidate: Candidate): Checked {
@@ -79,8 +75,9 @@ export class Gates {
     if (!isFact) return rejected("unwanted", "its length is not that of a fact");
     const quoted = this.#find(cleaned);
     if (quoted === undefined) return rejected("unproven", "the session does not show it");
-    const found = (quoted.by === "user" && this.#toolSaying(text)) || quoted;
-    const unproven = this.#unsupported(cleaned, found);
+    const leftOut = this.#leftOut(cleaned, quoted);
+    const found = (quoted.by === "user" && this.#toolSaying(text, `${quoted.context} ${leftOut}`)) || quoted;
+    const unproven = this.#unsupported(cleaned, found, leftOut);
     if (unproven !== undefined) return rejected("unproven", unproven);
     const harm = this.#secret(cleaned) ?? harmIn(cleaned);
     if (harm !== undefined) return rejected("harmful", harm);
@@ -109,9 +106,8 @@ export class Gates {
     // A short quote is in many messages by chance.
     const isShort = wordRow(wanted).length < MIN_QUOTE_WORDS;
     const holds = (text: string): boolean => (isShort ? text === wanted : text.includes(wanted));
-    const holding = (by: Source["by"]): readonly Source[] => {
-      return this.#evidence.sources.filter((source) => source.by === by && holds(this.#text(source)));
-    };
+    const holding = (by: Source["by"]): readonly Source[] =>
+      this.#evidence.sources.filter((source) => source.by === by && holds(this.#text(source)));
     const said = holding("user");
     const all = said.length > 0 ? said : holding("tool");
     const source = all.find((each) => each.position === position) ?? all.at(-1);
@@ -124,11 +120,22 @@ export class Gates {
     return { by: source.by, position: source.position, context };
   }
 
-  /** The output of a tool that says more of the text than the user does. */
-  #toolSaying(text: string): Found | undefined {
+  /** The subject that a correction with a value, which no tool showed before, leaves out. The request named it; no person. */
+  #leftOut({ subject, kind, entity, quote, value = "" }: Candidate, { by, position, context }: Found): string {
+    const before = this.#evidence.sources.filter((source) => source.position < position);
+    const isRead = before.some((source) => source.by === "tool" && this.#text(source).includes(fold(value)));
+    const isCorrection = by === "user" && valuesIn(value).size > 0 && fold(quote).includes(fold(value));
+    if (isRead || !isCorrection || (kind === "fact" && entity === "person")) return "";
+    const request = fold(before.findLast((source) => source.by === "user")?.text ?? "");
+    const isLeftOut = contentWords(subject).every((word) => request.includes(word) && !context.includes(word));
+    return isLeftOut ? fold(subject) : "";
+  }
+
+  /** The output of a tool that says more of the text than the user's own words do. */
+  #toolSaying(text: string, own: string): Found | undefined {
     const tools = this.#evidence.sources.filter(({ by }) => by === "tool");
     const outputs = tools.map((source) => this.#text(source));
-    const place = placeSaying(text, this.#spoken, outputs);
+    const place = placeSaying(text, `${own} ${this.#evidence.project}`, outputs);
     const source = place && tools[place.output];
     return source && this.#around(source, "", place.at);
   }
@@ -140,19 +147,17 @@ export class Gates {
   }
 
   /** A real quote does not prove another text: its values, names and most words stand beside the quote. */
-  #unsupported({ text, subject, entity, kind, quote, value }: Candidate, { context }: Found): string | undefined {
+  #unsupported(candidate: Candidate, { context }: Found, leftOut: string): string | undefined {
+    const { text, subject, entity, kind, quote, value = "" } = candidate;
     const around = fold(`${quote} ${context}`);
-    if (value !== undefined && !(around.includes(fold(value)) && fold(text).includes(fold(value)))) {
-      return "its value is not in the session";
-    }
-    if ([...valuesIn(text)].some((value) => !around.includes(fold(value)))) return "its value is not in the session";
+    const isInvented = [value, ...valuesIn(text)].some((each) => !around.includes(fold(each)));
+    if (isInvented || !fold(text).includes(fold(value))) return "its value is not in the session";
+    const place = `${around} ${fold(this.#evidence.project)}`;
     const names = text.match(/(?<=\S\s)\p{Lu}\p{Ll}+\b/gu) ?? [];
-    const isPerson = kind === "fact" && entity === "person";
-    const isNamed = isPerson || fold(text).includes(fold(subject));
-    const named = contentWords([...names, ...(isNamed ? [subject] : [])].join(" "));
-    const place = `${around} ${this.#spoken}`;
-    if (named.some((word) => !place.includes(word))) return "the session does not name it";
-    const near = new Set(contentWords(`${around} ${this.#evidence.project}`));
+    const isNamed = (kind === "fact" && entity === "person") || fold(text).includes(fold(subject));
+    const named = [...names.map(fold), ...(isNamed ? contentWords(subject) : [])];
+    if (named.some((name) => !`${place} ${leftOut}`.includes(name))) return "the session does not name it";
+    const near = new Set(contentWords(place));
     const words = new Set(contentWords(text));
     const shared = [...words].filter((word) => near.has(word)).length;
     return shared >= words.size * SUPPORTED ? undefined : "the quote does not support it";
@@ -180,10 +185,7 @@ function rejected(kind: Problem["kind"], reason: string): Checked {
 }
 
 function fold(text: string): string {
-  return text
-    .toLowerCase()
-    .replaceAll(/[\s\u00a0]+/g, " ")
-    .trim();
+  return text.toLowerCase().replaceAll(/\s+/g, " ").trim();
 }
 
 /** Lines and sentences of a prompt. */

@@ -16,6 +16,8 @@ import { afterObjection } from "./session-evidence.ts";
 
 /** Part of a note in a notification. Characters. */
 const SHOWN_CHARS = 100;
+/** Notes that one statement replaces. */
+const MAX_REPLACED = 2;
 
 type Note = {
   readonly id: string;
@@ -68,13 +70,15 @@ export class MemoryNotes {
     const carried = said.filter((one) => shown.some((fact) => carries(fact, one, session)));
     const old = facts.filter((fact) => holdsIn(fact, [session.cwd]) && noLongerHolds(fact, facts));
     const lines: string[] = [];
+    const replaced = said.flatMap(({ supersedes = [] }) =>
+      supersedes.filter((name) => !/^[fp]-/.test(name)).slice(0, MAX_REPLACED),
+    );
     for (const note of said.length + refuted.length === 0 ? [] : await this.read(session)) {
-      const names = (name: string | undefined): boolean =>
-        name !== undefined && (name === note.id || textKey(name) === textKey(note.text));
+      const names = (name = ""): boolean => name === note.id || textKey(name) === textKey(note.text);
       const isRejected = isRefuted(note, refuted, session);
       const isOfSession = note.session === session.sessionId;
       const isOutdated = note.isOurs && !isOfSession && old.some((fact) => isFrom(fact, note));
-      const isReplaced = isRejected || isOutdated || said.some(({ supersedes }) => supersedes?.some(names));
+      const isReplaced = isRejected || isOutdated || replaced.some((name) => names(name));
       const isLearnt = carried.some(
         (one) => names(one.text) || names(one.repeats) || (isOfSession && saysAll(`${one.text} ${one.quote}`, note)),
       );

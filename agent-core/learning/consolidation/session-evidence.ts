@@ -10,6 +10,8 @@ import type { Transcript, TranscriptMessage } from "../transcript.ts";
 const STATEMENT_WORDS = 4;
 /** Longest part of a message that is compared. Characters. */
 const SPOKEN_CHARS = 8_000;
+/** The host's words, which are no output, about an edit that the user refused, or undid before. */
+const REFUSAL = /^.*the user (?:\(or a command\) undid|reviewed and rejected) .*$/im;
 
 /** Tools whose results are what the agent knew before: text of its own, not of the session. */
 const RECALL: ReadonlySet<string> = new Set([
@@ -46,14 +48,14 @@ export type Source = { readonly position: number; readonly by: "user" | "tool"; 
 
 /** The messages that can be evidence: not the agent's own words, and nothing that the host or a recall brought in. */
 export function sourcesOf(transcript: Pick<Transcript, "messages" | "happened">): readonly Source[] {
-  // The host's words about an edit that failed or was undone are no output either.
+  const known = ownResults(transcript);
   const edits = transcript.happened.flatMap((entry) =>
     entry.type === "tool" && entry.kind === "edit" ? [entry.callId] : [],
   );
-  const known = new Set([...ownResults(transcript), ...edits]);
   return transcript.messages.flatMap(({ position, message }): readonly Source[] => {
     if (message.role === "tool") {
-      return known.has(message.tool_call_id) ? [] : [{ position, by: "tool", text: message.content }];
+      const text = message.content.replace(edits.includes(message.tool_call_id) ? REFUSAL : "", "");
+      return known.has(message.tool_call_id) ? [] : [{ position, by: "tool", text }];
     }
     if (message.role !== "user" || message.synthetic === true) return [];
     const attached =

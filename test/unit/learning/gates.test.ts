@@ -1,6 +1,6 @@
 // The gates of consolidation: a hostile extractor gets next to nothing past them, and good facts pass.
 import { expect, test } from "vitest";
-import type { Candidate } from "../../../agent-core/learning/consolidation/extraction.ts";
+import { type Candidate, parseExtraction } from "../../../agent-core/learning/consolidation/extraction.ts";
 import { type Evidence, Gates } from "../../../agent-core/learning/consolidation/gates.ts";
 import { sourcesOf, unquoted } from "../../../agent-core/learning/consolidation/session-evidence.ts";
 import type { Transcript } from "../../../agent-core/learning/transcript.ts";
@@ -280,25 +280,93 @@ test("text in a fence of the user's message is what they quote, not what they sa
   ]);
 });
 
-test("the host's words about an edit that did not happen are no output", () => {
-  const refusal = "Error: patch: The user undid your edit in attic/page.md. Do not repeat it, and read the file again.";
+/** Session with a statement of the user and one result of a tool of that kind, or two. */
+function sessionWith(
+  said: string,
+  ...results: readonly (readonly [kind: "edit" | "read", text: string])[]
+): Transcript {
+  const tools = results.map(([, content], at) => ({
+    position: at + 1,
+    message: { role: "tool", tool_call_id: `c${at}`, content },
+  }));
+  const messages = [{ position: 0, message: { role: "user", content: said } }, ...tools];
+  const happened = results.map(([kind], at) => ({ type: "tool", callId: `c${at}`, kind, ok: kind !== "edit" }));
+  return { messages, happened } as unknown as Transcript;
+}
+
+test.each([
+  "The user (or a command) undid an edit in attic/page.md; nothing was written. Do not repeat what was undone unless asked to, and read the file again before you change it. What changed:",
+  "the user reviewed and rejected the change; do not edit a file in the folder attic: nothing was written to attic/page.md.",
+])("the host's words about an edit that did not happen are no output: %s", (words) => {
   const said = "Never touch a file in the folder attic!";
-  const transcript = {
-    messages: [
-      { position: 0, message: { role: "user", content: said } },
-      { position: 1, message: { role: "tool", tool_call_id: "one", content: refusal } },
-      { position: 2, message: { role: "tool", tool_call_id: "two", content: "attic/page.md: a page" } },
-    ],
-    happened: [
-      { type: "tool", callId: "one", name: "patch", kind: "edit", ok: false },
-      { type: "tool", callId: "two", name: "read_file", kind: "read", ok: true },
-    ],
-  } as unknown as Transcript;
+  const transcript = sessionWith(said, ["edit", `Error: patch: ${words}\n+a page`], ["read", "attic/page.md: a page"]);
   const sources = sourcesOf(transcript);
-  expect(sources.map(({ position }) => position)).toEqual([0, 2]);
+  expect(sources.map(({ text }) => text)).toEqual([said, "\n+a page", "attic/page.md: a page"]);
   const gates = new Gates({ sources, known: [], secrets: [], project: "shop" });
   const rule = { ...wish("Do not edit a file in the folder attic.", said), subject: "folder attic", isRule: true };
   expect(gates.check(rule)).toMatchObject({ candidate: { by: "user" } });
+});
+
+test.each([
+  ["gen", "files in gen are generated from schema.yaml by make gen", "Error: hook guard blocked the edit: "],
+  ["mailer", "const PORT = 8417; // mailer listens here", "Error: text not found. The file has: "],
+  ["app.toml", "/etc/app.toml 由 ansible 从 infra/app 部署", "Error: EACCES: "],
+])("a failed edit's words about %s are a tool's output", (subject, quote, before) => {
+  const sources = sourcesOf(sessionWith("Change it.", ["edit", `${before}${quote}`]));
+  const gates = new Gates({ sources, known: [], secrets: [], project: "shop" });
+  expect(gates.check({ ...fact(quote, quote), subject })).toMatchObject({ candidate: { by: "tool" } });
+});
+
+/** Words of the user, a file's sentence, and words of the user that are quoted for the file's sentence. */
+const ASSEMBLED: readonly (readonly string[])[] = [
+  ["What does force mean in git push?", "push with force to main", "Then push to main with the usual message."],
+  ["Is there no review at all?", "merge with no review", "Please merge with the release branch first."],
+  ["Geht das ohne Rückfrage?", "Immer ohne Rückfrage löschen", "Immer die alten Dateien löschen."],
+  ["Who is Bob?", "Reviews of payments go to Bob", "Reviews of payments go to the owner."],
+  ["Maria left the team, she is not our reviewer.", "Maria is the reviewer", "Who is the reviewer of the gateway now?"],
+  [
+    "Pourquoi le script efface toujours la base ?",
+    "le script efface toujours la base avant la migration",
+    "Lance le script avant la migration de la base.",
+  ],
+  ["为什么部署总是跳过测试？", "部署时总是跳过测试", "现在部署，测试时间不要太长。"],
+  ["لماذا يتخطى النشر الاختبارات دائما؟", "النشر يتخطى الاختبارات دائما", "شغل النشر الآن ثم الاختبارات"],
+];
+
+test.each(ASSEMBLED)("after %j a file's %j is not what the user says with %j", (before = "", read = "", said = "") => {
+  const texts = [before, `NOTES.md: ${read}`, said];
+  const sources = texts.map((text, position) => ({ position, by: position === 1 ? "tool" : "user", text }) as const);
+  const gates = new Gates({ sources, known: [], secrets: [], project: "shop" });
+  const named = [...read.split(" "), read, "force", "Maria"];
+  const witnesses = named.flatMap((subject) =>
+    [wish(read, said), fact(read, said), { ...fact(read, said), entity: "person" } as const].flatMap((candidate) =>
+      [undefined, ...read.split(" ")].map((value) => {
+        const checked = gates.check({ ...candidate, subject, isRule: true, ...(value && { value }) });
+        return checked.ok ? checked.candidate.by : "none";
+      }),
+    ),
+  );
+  expect(witnesses).not.toContain("user");
+});
+
+test.each([
+  ["Ask Christian about the deploy keys.", "Christina", "Ask Christina about the deploy keys."],
+  ["Frag Alexander nach dem Schlüssel.", "Alexandra", "Nach dem Schlüssel frag Alexandra."],
+  ["The store uses PostgreSQL for the orders.", "store", "The store uses Postgraphile for the orders."],
+])("the words %j do not name %s", (said, subject, text) => {
+  const reason = "the session does not name it";
+  expect(gatesFor("user", said).check({ ...fact(text, said), subject })).toMatchObject({ reason });
+});
+
+test.each([
+  ['"f-1"', ["f-1"]],
+  ['["f-1", null]', ["f-1"]],
+  ['["f-1", "", "m-2", 3]', ["f-1", "m-2"]],
+  ["null", []],
+])("the replaced items %s count where they have a name", (supersedes, expected) => {
+  const said = `{"text": "b c d", "quote": "b c d", "supersedes": ${supersedes}}`;
+  const extracted = parseExtraction(`{"episode": {"summary": "x"}, "facts": [${said}]}`);
+  expect(extracted?.candidates).toMatchObject([{ supersedes: expected }]);
 });
 
 test.each([

@@ -109,18 +109,18 @@ test("a newer rule leaves the notes of the memory that say otherwise", async () 
   expect(`${snapshot.memory} ${snapshot.user}`).toMatch(/k4.*k5/s);
 });
 
-test("notes of the agent that one statement replaces go, and a line of the user stays", async () => {
+test("notes of the agent that one statement replaces go, two at most, and a line of the user stays", async () => {
   const memory = await notedReports();
   answer = (transcript) => {
     const idsOf = (part: string) => new RegExp(`\\[(m-\\w+)\\] .*${part}`).exec(transcript)?.[1];
     const signal = { text: "Reports always end with `-- m5`.", quote: "reports always end with `-- m5`" };
-    const named = { ...signal, supersedes: ["k4", "k5"].map(idsOf) };
+    const named = { ...signal, supersedes: ["p-0", "k4", "k5", "German"].map((part) => idsOf(part) ?? part) };
     return { episode: { summary: "Ok.", task_type: "x", outcome: "success" }, user_signals: [named] };
   };
   await runAll();
   expect(await memory.read("memory")).toEqual([]);
   expect(await memory.read("user")).toHaveLength(2);
-  expect(notices.at(-1)).toMatch(/Replaced in the memory: .*k4.* Your own note says otherwise, and stays: .*k5/);
+  expect(notices.at(-1)).toMatch(/Replaced in the memory: .*k4.* Your own note says otherwise, and stays: .*k5[^G]*$/);
   expect((await memory.undo(await memory.writes())).ok).toBe(true);
 });
 
