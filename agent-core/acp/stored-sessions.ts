@@ -5,7 +5,7 @@ import { ObjectStore } from "../checkpoints/object-store.ts";
 import { checkpointsFolder, sessionIndexFile, sessionsFolder, spillFolder } from "../config/home.ts";
 import { Deadline } from "../platform/deadline.ts";
 import { lockHolder, lockNote } from "../platform/locks/file-lock.ts";
-import { pathBelow, sameFolderAs } from "../platform/paths.ts";
+import { pathBelow, resolvePath, sameFolderAs } from "../platform/paths.ts";
 import { type HermesImport, type HermesImported, HermesSessionState } from "../protocol/sessions.ts";
 import { type EntryOf, parseEntry } from "../sessions/entry.ts";
 import type { ImportReport } from "../sessions/import/import-sessions.ts";
@@ -98,8 +98,8 @@ export class StoredSessions {
   /** True while a session other than `own` runs a turn in the folder, here or in another process. */
   async isBusyIn(folder: string, own?: string): Promise<boolean> {
     const busy = (await sessionIdsIn(this.#folder)).filter((id) => id !== own && this.stateOf(id) !== undefined);
-    const heads = await Promise.all(busy.map((id) => this.headOf(id)));
-    return heads.some(({ cwd }) => cwd !== undefined && pathBelow(folder, cwd) !== undefined);
+    const sessions = await Promise.all(busy.map((id) => this.read(id).catch(() => undefined)));
+    return sessions.some((one) => one?.cwd && pathBelow(resolvePath(folder), resolvePath(one.cwd)) !== undefined);
   }
 
   /** Stores a copy of a session for other folders. Resolves to its id. */

@@ -35,17 +35,8 @@ export async function inWorktree(cwd: string, params: SessionParams): Promise<Se
 }
 
 /** Answer to `/worktree`. */
-export async function answerWorktree(
-  argument: string,
-  {
-    cwd,
-    worktrees,
-    agent,
-    signal,
-    sessions,
-    id,
-  }: Pick<CommandSession, "cwd" | "worktrees" | "agent" | "signal" | "sessions" | "id">,
-): Promise<string> {
+export async function answerWorktree(argument: string, session: CommandSession): Promise<string> {
+  const { cwd, worktrees, agent, signal, sessions, id } = session;
   const [verb = "", ...words] = argument.trim().split(/\s+/);
   if (verb === "" || verb === "list") return listText(await worktreesAround(cwd), cwd);
   if (verb === "new") {

@@ -3,7 +3,7 @@
  * `NAME.worktrees/`, and ends as a merge, a branch, a patch, or not at all.
  */
 import { existsSync, readFileSync, realpathSync } from "node:fs";
-import { cp, rm, rmdir, stat, writeFile } from "node:fs/promises";
+import { cp, readdir, rm, rmdir, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type * as z from "zod";
 import type { Config } from "../config/sections.ts";
@@ -41,6 +41,7 @@ const CHECKOUT: readonly GitSetting[] = [["checkout.workers", "8"]];
 const SETUP_MS = 900_000;
 /** The user's key may ask for a password. */
 const UNSIGNED: readonly GitSetting[] = [["commit.gpgSign", "false"]];
+const UNMERGED = ["diff", "--name-only", "-z", "--diff-filter=U"];
 
 /**
  * Makes a work tree of the repository around `cwd` at its present commit. `name`: of the task, or the task itself, whose
@@ -186,10 +187,11 @@ export async function worktreeChanges({ path, base }: Worktree): Promise<Changes
 
 /** Writes the changes since both parted, with new files, as a patch for `git apply` beside the work tree. Gives its path. */
 async function savePatch({ path, base }: Worktree): Promise<string> {
+  const file = `${path}.patch`;
+  if (existsSync(file)) throw new UsageError(`${file} exists already. Move it elsewhere first.`);
   await git(path, ["add", "--all", "--intent-to-add"]);
   const patch = await git(path, ["diff", "--binary", "--merge-base", await git(base, ["rev-parse", "HEAD"])]);
-  const file = `${path}.patch`;
-  await writeFile(file, `${patch}\n`, { flag: "wx" }); // an earlier patch stays
+  await writeFile(file, `${patch}\n`, { flag: "wx" });
   return file;
 }
 
@@ -220,24 +222,23 @@ async function endAlone(worktree: Worktree, end: WorktreeEnd, message: string): 
     return left === "" ? " and its branch." : `. The branch stays: ${left.replaceAll("\n", ", ")}.`;
   };
   if (end === "discard") {
-    await remove(worktree, { isForced: true });
+    await remove(worktree, true);
     return { message: `Removed ${path}${await removeBranch("-D")}` };
   }
   const obstacle = await unfinishedIn(worktree);
   if (obstacle !== undefined) return obstacle;
+  const isForced = await refuseLossIn(worktree);
   if (end === "patch") {
-    await refuseLossIn(worktree);
     const file = await savePatch(worktree);
     const { exitCode } = await runGit(["merge-base", "--is-ancestor", own, "HEAD"], { cwd: path });
-    await remove(worktree, { isForced: true });
+    await remove(worktree, true);
     const removed = `Removed ${path}${await removeBranch(exitCode === 0 ? "-D" : "-d")}`;
     return { message: `${removed} Its changes are in ${file}.`, file };
   }
   if (branch === "HEAD") throw new UsageError(`${path} is on no branch. Check one out there first.`);
-  await refuseLossIn(worktree);
   await commitAll(worktree, message);
   if (end === "branch") {
-    await remove(worktree);
+    await remove(worktree, isForced);
     return { message: `Removed ${path}. Its work is on the branch ${branch}.` };
   }
   const onto = await git(base, ["branch", "--show-current"]);
@@ -247,31 +248,45 @@ async function endAlone(worktree: Worktree, end: WorktreeEnd, message: string): 
   const conflict = isRebase ? await rebase(worktree, head) : await conflictsWith(worktree, into);
   if (conflict !== undefined) return conflict;
   await merge(worktree, head, isRebase ? ["--ff-only"] : []);
-  await remove(worktree);
+  await remove(worktree, isForced);
   const left = onto === "" ? `. The branch stays: ${branch}.` : await removeBranch("-d");
   return { message: `Merged ${branch} into ${into}, and removed ${path}${left}` };
 }
 
-/** Files with conflicts would be committed with the marks of git. Throws in a rebase, whose branch lacks what is done. */
+/** Files with conflicts would be committed with the marks of git. Throws in a rebase without, whose branch lacks what is done. */
 async function unfinishedIn({ path }: Worktree): Promise<Ended | undefined> {
-  const conflicts = partsOf(await git(path, ["diff", "--name-only", "-z", "--diff-filter=U"]));
-  const own = dirname(await markOf(path));
-  if (conflicts.length === 0) {
-    if (!["rebase-merge", "rebase-apply"].some((name) => existsSync(join(own, name)))) return undefined;
-    throw new UsageError(`A rebase in ${path} is not finished. Let its session finish it first.`);
-  }
-  const message = `A merge in ${path} is not finished: ${conflicts.join(", ")}. Nothing was changed. Let its session resolve it first.`;
+  const conflicts = partsOf(await git(path, UNMERGED));
+  const isRebase = (await readdir(dirname(await markOf(path)))).some((name) => /^rebase-(merge|apply)$/.test(name));
+  const unfinished = `A ${isRebase ? "rebase" : "merge"} in ${path} is not finished`;
+  if (conflicts.length === 0 && isRebase) throw new UsageError(`${unfinished}. Let its session finish it first.`);
+  if (conflicts.length === 0) return undefined;
+  const message = `${unfinished}: ${conflicts.join(", ")}. Nothing was changed. Let its session resolve it first.`;
   return { message, conflicts };
 }
 
-/** Submodules of a work tree go with it: throws an Error in one line when one has work that is nowhere else. */
-async function refuseLossIn({ path }: Worktree): Promise<void> {
-  if (!existsSync(join(path, ".gitmodules"))) return;
-  const ask = `test -z "$(git status --porcelain)$(git log -1 --format=%H HEAD --not --remotes)" || echo "$displaypath"`;
-  const names = await git(path, ["submodule", "--quiet", "foreach", "--recursive", ask]);
-  if (names === "") return;
-  const list = names.split("\n").join(", ");
-  throw new UsageError(`Work in submodules would go with the worktree: ${list}. Commit and push it there first.`);
+/** Throws an Error in one line when a repository inside has work that is nowhere else. True with submodules: git wants force. */
+async function refuseLossIn({ path }: Worktree): Promise<boolean> {
+  const inside = await repositoriesIn(path);
+  const lost = [...inside].flatMap(([name, isLost]) => (isLost ? [name] : [])).join(", ");
+  if (lost === "") return inside.size > 0;
+  throw new UsageError(
+    `Work in repositories would go with the worktree: ${lost}. Push it, or move it elsewhere, first.`,
+  );
+}
+
+/** Submodules, true with work that is nowhere else. So are repositories that git does not track: it would keep their names alone. */
+async function repositoriesIn(top: string): Promise<ReadonlyMap<string, boolean>> {
+  const found = new Map<string, boolean>();
+  for (const line of partsOf(await git(top, ["ls-files", "--stage", "--others", "--exclude-standard", "-z"]))) {
+    const [, link = "", untracked = link] = /^160000 \S+ \d\t(.+)$|^(.+)\/$/s.exec(line) ?? [];
+    if (untracked !== "") found.set(untracked, link === "");
+    const path = join(top, link);
+    if (link === "" || !existsSync(join(path, ".git"))) continue;
+    const commits = ["rev-list", "--max-count=1", "--exclude=refs/tags/*", "--all", "HEAD", "--not", "--remotes"];
+    found.set(link, (await git(path, ["status", "--porcelain"])) + (await git(path, commits)) !== "");
+    for (const [name, isLost] of await repositoriesIn(path)) found.set(`${link}/${name}`, isLost);
+  }
+  return found;
 }
 
 /** Merges the branch into the main folder at `head`. Files that git could not write, on a full disk, are as they were before. */
@@ -314,17 +329,13 @@ async function conflictsWith({ path, base, branch }: Worktree, into: string): Pr
 async function rebase({ path, branch }: Worktree, onto: string): Promise<Ended | undefined> {
   const rebased = await runGit(["rebase", "--quiet", onto], { cwd: path, settings: UNSIGNED, timeoutMs: LONG_MS });
   if (rebased.exitCode === 0) return undefined;
-  const unmerged = await git(path, ["diff", "--name-only", "--diff-filter=U"]).catch(() => "");
+  const conflicts = partsOf(await git(path, UNMERGED).catch(() => ""));
   await runGit(["rebase", "--abort"], { cwd: path });
-  const conflicts = unmerged === "" ? [] : unmerged.split("\n");
   const places = conflicts.length === 0 ? oneLine(rebased.stderr, 200) : `conflicts in ${conflicts.join(", ")}`;
   return { message: `${branch} cannot be rebased: ${places}. Nothing was changed.`, conflicts };
 }
 
-async function remove(
-  { path, base }: Worktree,
-  { isForced = existsSync(join(path, ".gitmodules")) } = {},
-): Promise<void> {
+async function remove({ path, base }: Worktree, isForced: boolean): Promise<void> {
   await git(base, ["worktree", "remove", ...(isForced ? ["--force"] : []), path]);
   await rmdir(dirname(path)).catch(() => undefined); // others are in it
 }

@@ -40,9 +40,9 @@ export type StoredSession = {
   readonly mode: string | undefined;
   readonly title: string | undefined;
   readonly systemPrompt: string | undefined;
-  /** The last choice of a model, as `provider:model`. */
   /** A goal of an earlier process does not go on by itself. */
   readonly goal: EntryOf<"goal"> | undefined;
+  /** The last choice of a model, as `provider:model`. */
   readonly model: string | undefined;
   readonly reasoningEffort: string | undefined;
   /** Messages that the model does not get stay in the journal until they are requested. */
@@ -142,9 +142,7 @@ export async function readEntries(path: string, unsaved?: Buffer): Promise<reado
 /** A blank line, or zeros after a power cut. */
 const NOTHING = /^[\s\0]*$/;
 
-function textOf({ bytes }: Line): string {
-  return bytes.toString("utf8");
-}
+const textOf = ({ bytes }: Line): string => bytes.toString("utf8");
 
 class Reading {
   readonly #path: string;
@@ -156,6 +154,8 @@ class Reading {
   readonly #tools = new Map<string, LinePlace | EntryOf<"tool">>();
   readonly #endedCalls = new Set<string>();
   readonly #decisions = new Map<string, Decisions>();
+  /** Calls by the paths of their edits, while the decision on them can change. */
+  readonly #openEdits = new Map<string, Set<string>>();
   readonly #notices = new Map<number, EntryOf<"notice">[]>();
   readonly #unsaved: Buffer | undefined;
   readonly #storedText: StoredText;
@@ -286,9 +286,6 @@ class Reading {
         else this.#conversation.unrewind();
         return;
       case "compression":
-        this.#conversation.compress(entry);
-        this.#records.push(entry);
-        return;
       case "usage":
       case "file-change":
       case "git-copies":
@@ -296,6 +293,8 @@ class Reading {
       case "restore":
       case "delegation":
       case "memory-undo":
+        if (entry.type === "compression") this.#conversation.compress(entry);
+        if (entry.type === "file-change" && entry.by === "edit") this.#openEdit(entry);
         this.#records.push(entry);
         return;
       case "todos":
@@ -310,26 +309,25 @@ class Reading {
       case "turn-end":
         this.#failedTurn = entry.error === undefined ? undefined : entry;
         return;
-      case "tool":
-        return;
       default:
-        this.#remember(entry);
+        Object.assign(this.#last, { [entry.type]: entry });
     }
   }
 
-  #remember<Type extends JournalEntry["type"]>(entry: EntryOf<Type> & { readonly type: Type }): void {
-    Object.assign(this.#last, { [entry.type]: entry });
+  /** A call's id may come again after a rewind: its new edit has no decision. */
+  #openEdit({ path, source }: EntryOf<"file-change">): void {
+    delete this.#decisions.get(source)?.[path];
+    this.#openEdits.set(path, (this.#openEdits.get(path) ?? new Set()).add(source));
   }
 
   #decide({ path, outcome }: HermesSettled): void {
-    const edits = this.#records.flatMap((one) =>
-      one.type === "file-change" && one.by === "edit" && one.path === path ? [one.source] : [],
-    );
-    for (const callId of new Set(edits)) {
-      const { [path]: known, ...others } = this.#decisions.get(callId) ?? {};
-      if (known !== undefined && known !== "undone") continue;
-      if (outcome !== "redone") others[path] = known === undefined ? outcome : "discarded";
-      this.#decisions.set(callId, others);
+    const open = this.#openEdits.get(path) ?? new Set();
+    for (const callId of open) {
+      const decisions = this.#decisions.get(callId) ?? {};
+      if (outcome === "redone") delete decisions[path];
+      else decisions[path] = decisions[path] === undefined ? outcome : "discarded";
+      if (/kept|discarded/.test(decisions[path] ?? "")) open.delete(callId);
+      this.#decisions.set(callId, decisions);
     }
   }
 

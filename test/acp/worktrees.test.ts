@@ -94,8 +94,10 @@ test("a worktree does not end while a session works in it in another window, and
   const other = new AcpAgent({ HERMES_PROVIDER: "offline" }, agent.home);
   onTestFinished(() => other.stop());
   await other.initialize();
-  const { result } = await other.request("session/new", { cwd: path, mcpServers: [] });
+  const { result } = await other.request("session/new", { cwd: agent.cwd, mcpServers: [] });
   const sessionId = String(result?.["sessionId"]);
+  await other.prompt(sessionId, "hello");
+  await other.request("session/load", { sessionId, cwd: path, mcpServers: [] }); // it goes on there
   await other.request("session/set_mode", { sessionId, modeId: "auto" });
   const turn = other.prompt(sessionId, "run touch begun; until test -e never; do sleep 0.05; done");
   await expect.poll(() => existsSync(join(path, "begun"))).toBe(true);

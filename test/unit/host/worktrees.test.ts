@@ -160,6 +160,9 @@ describe("a worktree of a session", () => {
     await endWorktree(one, "branch", "One");
     expect(git(repository, "show", "hermes/one:a.txt")).toBe("one!");
     writeFileSync(join(two.path, "c.txt"), "new\n");
+    writeFileSync(`${two.path}.patch`, "of another\n");
+    await expect(endWorktree(two, "patch", "")).rejects.toThrow("two.patch exists already.");
+    rmSync(`${two.path}.patch`);
     const { file = "", message } = await endWorktree(two, "patch", "");
     expect(message).toContain(`and its branch. Its changes are in ${file}.`);
     const patch = readFileSync(file);
@@ -177,15 +180,18 @@ describe("a worktree of a session", () => {
   });
 
   test.each(["merge", "rebase", "branch", "patch"] as const)(
-    "with an unfinished merge does not end as a %s",
+    "with conflicts of a merge or a rebase does not end as a %s",
     async (end) => {
       const worktree = await addWorktree(repository, "one");
       beginMerge(worktree.path);
       const { message, conflicts } = await endWorktree(worktree, end, "m");
       expect(conflicts).toEqual(["a.txt"]);
-      expect(message).toContain("is not finished");
+      expect(message).toContain("A merge in");
       expect(git(worktree.path, "status", "--porcelain")).toBe("UU a.txt");
       expect(git(repository, "log", "--format=%s")).toBe("first");
+      git(worktree.path, "merge", "--abort");
+      expect(() => git(worktree.path, "rebase", "other")).toThrow();
+      expect((await endWorktree(worktree, end, "m")).message).toContain("A rebase in");
     },
   );
 
@@ -230,9 +236,34 @@ describe("a worktree of a session", () => {
     git(inside, "-c", "user.name=Ada", "-c", "user.email=a@example.org", "commit", "-qam", "two");
     for (const end of ["branch", "patch"] as const)
       await expect(endWorktree({ path, ...rest }, end, "m")).rejects.toThrow("would go with the worktree: lib.");
+    git(inside, "checkout", "-q", "--detach", "origin/main");
+    await expect(endWorktree({ path, ...rest }, "rebase", "m")).rejects.toThrow("would go with the worktree: lib.");
     git(inside, "push", "-q", "origin", "work");
+    writeFileSync(join(inside, "a.txt"), "three\n");
+    git(inside, "-c", "user.name=Ada", "-c", "user.email=a@example.org", "stash", "-q");
+    rmSync(join(path, ".gitmodules"));
+    await expect(endWorktree({ path, ...rest }, "patch", "m")).rejects.toThrow("would go with the worktree: lib.");
+    git(inside, "stash", "drop", "-q");
+    git(path, "checkout", "-q", ".gitmodules");
     expect((await endWorktree({ path, ...rest }, "merge", "m")).message).toContain("Merged");
     expect(existsSync(path)).toBe(false);
+  });
+
+  test("with a repository that its session made does not end but by a discard, and nothing has changed", async () => {
+    const worktree = await addWorktree(repository, "one");
+    const inside = join(worktree.path, "new", "tool");
+    mkdirSync(inside, { recursive: true });
+    git(inside, "init", "-q");
+    writeFileSync(join(inside, "a.txt"), "mine\n");
+    git(inside, "add", ".");
+    git(inside, "-c", "user.name=Ada", "-c", "user.email=a@example.org", "commit", "-qm", "tool");
+    for (const end of ["merge", "rebase", "branch", "patch"] as const)
+      await expect(endWorktree(worktree, end, "m")).rejects.toThrow("would go with the worktree: new/tool.");
+    expect(git(repository, "log", "--format=%s", "--all")).toBe("first");
+    expect(existsSync(`${worktree.path}.patch`)).toBe(false);
+    git(worktree.path, "add", "."); // as a submodule without .gitmodules
+    await expect(endWorktree(worktree, "merge", "m")).rejects.toThrow("would go with the worktree: new/tool.");
+    expect((await endWorktree(worktree, "discard", "m")).message).toContain("and its branch.");
   });
 
   test.each([

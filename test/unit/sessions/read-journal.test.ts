@@ -243,3 +243,37 @@ test("nothing is added to a journal that has grown since it was read, until it i
   again.close();
   expect(await read()).toMatchObject({ title: "Mine, too" });
 });
+
+const edit = (source: string, at = "/a") => ({
+  ...{ type: "file-change", path: at, by: "edit", source, before: null, position: 0, at: 1 },
+  after: { hash: "a".repeat(64), mode: 0o644 },
+});
+const review = (outcome: string, at = "/a") => ({ type: "review", path: at, outcome, at: 1 });
+
+test.for([
+  { steps: [edit("c"), review("undone"), review("redone"), review("kept")], decisions: { c: "kept" } },
+  { steps: [edit("c"), review("undone"), edit("d"), review("kept")], decisions: { c: "discarded", d: "kept" } },
+  { steps: [edit("c"), review("undone"), review("kept"), review("redone")], decisions: { c: "discarded" } },
+  { steps: [edit("c"), review("kept"), edit("d"), review("undone")], decisions: { c: "kept", d: "undone" } },
+  { steps: [edit("c"), review("undone", "/b")], decisions: { c: undefined } },
+  {
+    steps: [edit("c"), review("undone"), { type: "rewind", keep: 0, at: 1 }, edit("c")],
+    decisions: { c: undefined },
+  },
+  {
+    steps: [edit("c"), review("undone"), { type: "rewind", keep: 0, at: 1 }, edit("c"), review("kept")],
+    decisions: { c: "kept" },
+  },
+])("a decision holds for the edits that were open, and for no later one: $decisions", async ({ steps, decisions }) => {
+  write(HEAD, ...steps);
+  const session = await read();
+  expect(session.damagedLines).toBe(0);
+  for (const [call, decision] of Object.entries(decisions)) expect(session.decisionsOf(call)?.["/a"]).toBe(decision);
+});
+
+test("thousands of reviews of thousands of edits of one file are read at once", async () => {
+  const edits = Array.from({ length: 5_000 }, (_, index) => edit(`c${index}`));
+  const reviews = Array.from({ length: 4_000 }, (_, index) => review(index % 2 === 0 ? "kept" : "undone"));
+  write(HEAD, ...edits, ...reviews);
+  expect((await read()).decisionsOf("c4999")).toEqual({ "/a": "kept" });
+});
