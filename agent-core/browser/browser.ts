@@ -245,11 +245,10 @@ export class Browser {
     await this.#downloads.settle(signal);
     const refusals = this.#proxy.takeRefusals();
     for (const { text } of refusals) this.#note(text);
-    const refused = refusals.find(({ host }) => host === siteOf(page.url));
-    if (refused !== undefined || (failure !== undefined && failure !== "net::ERR_ABORTED")) {
-      const cause = refused === undefined ? [`The page did not open: ${failure}.`] : [];
-      return { ok: false, text: [...cause, ...this.#takeNotes()].join("\n") };
-    }
+    const isRefused = refusals.some(({ host }) => host === siteOf(page.url));
+    // After a failure the page may still be the one before, whose refused connection the browser tries again by itself.
+    const cause = failure === undefined || failure === "net::ERR_ABORTED" ? [] : [`The page did not open: ${failure}.`];
+    if (isRefused || cause.length > 0) return { ok: false, text: [...cause, ...this.#takeNotes()].join("\n") };
     const [text, picture] = [await this.#readAs("view"), await this.#read(smallPicture)];
     // On a busy machine a pop-up comes when the page before it has settled.
     if (page !== this.#current) return this.#report(signal, failure);
