@@ -309,6 +309,8 @@ class Reading {
       case "turn-end":
         this.#failedTurn = entry.error === undefined ? undefined : entry;
         return;
+      case "tool":
+        return;
       default:
         Object.assign(this.#last, { [entry.type]: entry });
     }
